@@ -1,0 +1,100 @@
+/* Letting a series in: one pass judges every close by the input policy and counts what NaN there is. */
+#include "engine/series.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/host.h"
+#include "engine/engine.h"
+
+/* Why `allow` refuses this close, or NULL. */
+static const char *refusal(double close, uint32_t allow)
+{
+    if (isnan(close)) {
+        return (allow & SWP_ALLOW_NAN) ? NULL : "is not a number; allow \"nan\" to let it in";
+    }
+    if (isinf(close)) {
+        return (allow & SWP_ALLOW_INF) ? NULL : "is infinite; allow \"inf\" to let it in";
+    }
+    if (close <= 0.0) {
+        return (allow & SWP_ALLOW_NONPOSITIVE) ? NULL : "is not above zero; allow \"nonpositive\" to let it in";
+    }
+    return NULL;
+}
+
+static swp_status check_closes(const double *close, uint64_t bars_count, uint32_t allow, uint64_t *nan_count,
+                               swp_error *error)
+{
+    uint64_t nans = 0;
+    for (uint64_t i = 0; i < bars_count; i++) {
+        if (close[i] > 0.0 && close[i] <= 1.7976931348623157e308) {
+            continue;
+        }
+        const char *why = refusal(close[i], allow);
+        if (why != NULL) {
+            return swp__fail(error, SWP_BAD_PARAM, i, "close of bar %" PRIu64 ", %.17g, %s", i, close[i], why);
+        }
+        nans += isnan(close[i]) ? 1 : 0;
+    }
+    *nan_count = nans;
+    return SWP_OK;
+}
+
+swp_status swp_series_new(swp_engine *engine, const double *close, uint64_t bars_count, uint32_t allow,
+                          swp_memory memory, swp_series **series, swp_error *error)
+{
+    if (engine == NULL || close == NULL || series == NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, engine == NULL ? 1 : close == NULL ? 2 : 6, "series: NULL pointer");
+    }
+    if (bars_count == 0) {
+        return swp__fail(error, SWP_BAD_PARAM, 3, "series: no bars");
+    }
+    if ((allow & ~(uint32_t)SWP_ALLOW_ALL) != 0) {
+        return swp__fail(error, SWP_BAD_PARAM, 4, "series: allow is %" PRIu32 ", expected a sum of 1, 2 and 4", allow);
+    }
+    uint64_t nan_count = 0;
+    swp_status status = check_closes(close, bars_count, allow, &nan_count, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    swp_series *made = swp__alloc(&engine->allocator, 1, sizeof *made);
+    if (made == NULL) {
+        goto no_memory;
+    }
+    *made = (swp_series){.engine = engine, .close = close, .bars_count = bars_count, .nan_count = nan_count};
+    if (memory == SWP_COPY) {
+        made->copy = swp__alloc(&engine->allocator, bars_count, sizeof *close);
+        if (made->copy == NULL) {
+            goto no_memory;
+        }
+        memcpy(made->copy, close, bars_count * sizeof *close);
+        made->close = made->copy;
+    }
+    *series = made;
+    return SWP_OK;
+
+no_memory:
+    swp__free(&engine->allocator, made, 1, sizeof *made);
+    return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "series: no memory for %" PRIu64 " bars", bars_count);
+}
+
+void swp_series_free(swp_series *series)
+{
+    if (series == NULL) {
+        return;
+    }
+    const swp_allocator *allocator = &series->engine->allocator;
+    swp__free(allocator, series->copy, series->bars_count, sizeof *series->copy);
+    swp__free(allocator, series, 1, sizeof *series);
+}
+
+uint64_t swp_series_bars_count(const swp_series *series)
+{
+    return series->bars_count;
+}
+
+uint64_t swp_series_nan_count(const swp_series *series)
+{
+    return series->nan_count;
+}

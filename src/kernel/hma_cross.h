@@ -1,0 +1,94 @@
+/* The kernels of hma-cross: numbers only. No I/O, no allocation, no locks, no threads.
+ *
+ * Every kernel is one function with one signature: it carries the trade state of a few combos over a range of bars. What
+ * it may read is the slice and nothing outside it. All of them give the bits of the strict one, which mirrors the
+ * specification (docs/numbers.md). The caller has set the floating-point state (base/fpenv.h). */
+#ifndef SWP_KERNEL_HMA_CROSS_H
+#define SWP_KERNEL_HMA_CROSS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "swp/engine.h"
+
+/* The bars of one window. Bar numbers in a kernel count from the slice's first. */
+typedef struct swp__slice {
+    const double *close;
+    int64_t bars_count;
+    int64_t trade_from; /* bars before it feed the averages only */
+} swp__slice;
+
+typedef struct swp__exec {
+    double fee;
+    swp_entry entry;
+} swp__exec;
+
+/* What one combo carries from bar to bar. Zero-initialised but for the two bar numbers: swp__trade_state_init. */
+typedef struct swp__trade_state {
+    int64_t position;  /* -1, 0, +1 */
+    int64_t armed;     /* entry=cross: the sign seen first; 0 before */
+    int64_t entry_bar; /* -1: none */
+    int64_t first_bar; /* first bar from trade_from on with both averages valid; -1: none yet */
+    int64_t trades;
+    double entry;
+    double pnl;
+} swp__trade_state;
+
+static inline void swp__trade_state_init(swp__trade_state *state)
+{
+    *state = (swp__trade_state){.entry_bar = -1, .first_bar = -1};
+}
+
+typedef struct swp__kernel {
+    const char *name;
+
+    /* Combos that one call of `run` does best with; 1..SWP__BATCH_MAX. */
+    size_t batch;
+
+    /* `from` and `to` of a call are multiples of this, but for the slice's end. */
+    int64_t quantum_bars;
+
+    /* Bytes of scratch a call needs for these combos over this slice, a multiple of 64. */
+    size_t (*scratch_size)(const swp__slice *slice, const swp_params *combos, size_t combos_count);
+
+    /* Estimated nanoseconds for one bar of all these combos: what work is cut by. */
+    double (*cost_ns)(const swp_params *combos, size_t combos_count);
+
+    /* Carries states[combos_count] from bar `from` to bar `to` (not included). Ranges of one batch come in order without
+     * gaps, from 0, with the same combos and scratch, so that a kernel may keep in its scratch what the next range
+     * needs. No combo needs more bars than the slice has. */
+    void (*run)(const swp__slice *slice, const swp__exec *exec, const swp_params *combos, size_t combos_count,
+                int64_t from, int64_t to, swp__trade_state *states, void *scratch);
+} swp__kernel;
+
+enum { SWP__BATCH_MAX = 512 };
+
+/* The kernel of that name on this machine; NULL for a number not in the list. Never changes in a process. */
+const swp__kernel *swp__kernel_get(swp_kernel kernel);
+
+extern const swp__kernel swp__hma_cross_strict;
+extern const swp__kernel swp__hma_cross_strict_checked;
+
+/* One bar of the trade rule with sign s (+1 or -1) at price `close`. */
+static inline void swp__trade_bar(swp__trade_state *state, const swp__exec *exec, int64_t bar, int64_t s, double close)
+{
+    if (exec->entry == SWP_ENTRY_CROSS && state->position == 0) {
+        if (state->armed == 0) {
+            state->armed = s;
+        }
+        if (s == state->armed) {
+            return;
+        }
+    }
+    if (s == state->position) {
+        return;
+    }
+    if (state->position != 0) {
+        state->pnl += (double)state->position * (close - state->entry) / state->entry * 100.0 - exec->fee;
+        state->trades++;
+    }
+    state->position = s;
+    state->entry = close;
+    state->entry_bar = bar;
+}
+
+#endif
