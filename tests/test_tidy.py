@@ -1,0 +1,54 @@
+"""The tree's own rules: which folder may include which, and what may not stand in the project."""
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Arrows point one way (ARCHITECTURE.md). A folder may always include itself and swp/.
+MAY_INCLUDE = {
+    "base": set(),
+    "bars": {"base"},
+    "kernel": {"base"},
+    "engine": {"base", "kernel"},
+    "wire": {"base"},
+    "transport": {"base", "wire"},
+    "server": {"base", "wire", "transport", "engine"},
+    "client": {"base", "wire", "transport", "engine"},
+    "cli": {"base", "bars", "kernel", "engine", "wire", "transport", "server", "client"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z0-9_]+)/', re.M)
+
+
+def tracked(*patterns):
+    out = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / line for line in out.splitlines()]
+
+
+def test_includes_point_one_way():
+    wrong = []
+    for path in tracked("src/*.c", "src/*.h", "src/*.inc"):
+        module = path.relative_to(ROOT / "src").parts[0]
+        allowed = MAY_INCLUDE[module] | {module, "swp"}
+        if path.stem.endswith("_test"):
+            allowed = allowed | {"support", "bars"}
+        for target in INCLUDE.findall(path.read_text()):
+            if target not in allowed:
+                wrong.append(f"{path.relative_to(ROOT)} includes {target}/")
+    assert not wrong
+
+
+def test_every_source_file_opens_with_what_it_promises():
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in tracked("src/*.h", "include/swp/*.h")
+        if not path.read_text().lstrip().startswith("/*")
+    ]
+    assert not silent
+
+
+def test_no_fast_math_and_no_contraction_in_the_build():
+    text = "\n".join(p.read_text() for p in tracked("meson.build", "*/meson.build", "Makefile"))
+    assert "-ffp-contract=off" in text
+    assert "-ffast-math" not in text and "-Ofast" not in text
