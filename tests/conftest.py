@@ -1,0 +1,25 @@
+"""What every Python test may ask for: the program, the files of market data, and what runs them."""
+import os
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def sweepd():
+    """Path of the program: $SWEEPD, else build/sweepd."""
+    path = pathlib.Path(os.environ.get("SWEEPD", ROOT / "build" / "sweepd")).resolve()
+    if not path.is_file():
+        pytest.fail(f"{path} is not built: run make")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """Folder of real market files: $SWEEPD_SHARED_DATA, else ../shared/data. Skips where there is none."""
+    path = pathlib.Path(os.environ.get("SWEEPD_SHARED_DATA", ROOT.parent / "shared" / "data")).resolve()
+    if not path.is_dir():
+        pytest.skip(f"no market files at {path} (SWEEPD_SHARED_DATA names another folder)")
+    return path
