@@ -1,0 +1,24 @@
+/* Decimal text <-> double, exactly and alike in every locale: the decimal sign is a point. */
+#ifndef SWP_BASE_NUMBER_H
+#define SWP_BASE_NUMBER_H
+
+#include <stddef.h>
+
+typedef enum swp__number_result {
+    SWP__NUMBER_OK,
+    SWP__NUMBER_BAD,     /* not a number as swp__number_parse takes it; *value is untouched */
+    SWP__NUMBER_TOO_BIG, /* a number beyond what a double holds; *value is untouched */
+} swp__number_result;
+
+/* Reads all of text[0..size): [+-] digits [. digits] [e [+-] digits], at least one digit before the exponent; and the words
+ * "nan", "inf" and "infinity" in any case, the last two with a sign. No spaces, hexadecimal or thousands separators. *value is
+ * the nearest double, ties to even. */
+swp__number_result swp__number_parse(const char *text, size_t size, double *value);
+
+enum { SWP__NUMBER_SIZE = 32 }; /* bytes that hold any double's text and its NUL */
+
+/* Writes the shortest decimal that reads back as `value`, NUL-terminated, and returns its length. 100, 0.1, 1e+300, -0;
+ * "NaN", "Infinity", "-Infinity". */
+size_t swp__number_format(double value, char text[SWP__NUMBER_SIZE]);
+
+#endif
