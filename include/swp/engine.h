@@ -64,9 +64,11 @@ typedef enum swp_kernel {
     SWP_KERNEL_AUTO = 0,           /* the fastest this machine has */
     SWP_KERNEL_STRICT = 1,         /* the specification, line for line */
     SWP_KERNEL_STRICT_CHECKED = 2, /* the same with every index checked */
+    SWP_KERNEL_EXACT = 3,          /* the same operations for several bars at once, shared among combos */
+    SWP_KERNEL_CERTIFIED = 4,      /* signs from a fast difference with a proven error bound, the exact order where in doubt */
 } swp_kernel;
 
-/* "auto", "strict", "strict-checked"; NULL for a number not in the list. */
+/* "auto", "strict", "strict-checked" ...; NULL for a number that this build has no kernel for. */
 SWP_API const char *swp_kernel_name(swp_kernel kernel);
 
 /* Bars [begin, end) trade; bars [warm, begin) feed the averages only. warm <= begin < end <= bars of the series. Bar

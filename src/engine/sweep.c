@@ -10,6 +10,7 @@
 #include "base/host.h"
 #include "engine/series.h"
 #include "kernel/hma_cross.h"
+#include "kernel/params.h"
 
 #define UNIT_NS 1e6                      /* work a thread does before it looks at the other sweeps */
 #define ROWS_MAX (UINT64_C(1) << 40)     /* windows x combos */
@@ -341,25 +342,22 @@ static swp_status check_request(const swp_sweep_request *request, uint64_t bars_
     return SWP_OK;
 }
 
-/* The largest scratch any chain needs. */
+static int64_t longest_window(const swp__sweep *sweep)
+{
+    uint64_t longest = 0;
+    for (uint64_t i = 0; i < sweep->windows_count; i++) {
+        uint64_t bars_count = sweep->windows[i].end - sweep->windows[i].warm;
+        longest = bars_count > longest ? bars_count : longest;
+    }
+    return (int64_t)longest;
+}
+
+/* Scratch that is enough for every chain: from the lists a grid is made of, never from the grid. */
 static size_t scratch_size(const swp__sweep *sweep)
 {
-    size_t largest = 64;
-    swp_params combos[SWP__BATCH_MAX];
-    const swp_grid *grid = &sweep->request->grid;
-    for (uint64_t w = 0; w < sweep->windows_count; w++) {
-        swp__slice slice = window_slice(sweep->close, &sweep->windows[w]);
-        for (uint64_t first = 0; first < grid->combos_count; first += sweep->batch) {
-            size_t count = 0;
-            for (uint64_t i = first; i < grid->combos_count && i - first < sweep->batch; i++) {
-                combos[count] = swp_grid_at(grid, i);
-                count += swp_params_bars_needed(&combos[count]) <= slice.bars_count ? 1 : 0;
-            }
-            size_t size = count > 0 ? sweep->kernel->scratch_size(&slice, combos, count) : 0;
-            largest = size > largest ? size : largest;
-        }
-    }
-    return largest;
+    int64_t bars_count = longest_window(sweep);
+    swp_params largest = swp__grid_largest(&sweep->request->grid, bars_count);
+    return sweep->kernel->scratch_size(bars_count, &largest, sweep->batch);
 }
 
 static size_t round_up_64(size_t size)

@@ -47,8 +47,10 @@ typedef struct swp__kernel {
     /* `from` and `to` of a call are multiples of this, but for the slice's end. */
     int64_t quantum_bars;
 
-    /* Bytes of scratch a call needs for these combos over this slice, a multiple of 64. */
-    size_t (*scratch_size)(const swp__slice *slice, const swp_params *combos, size_t combos_count);
+    /* Bytes of scratch, a multiple of 64, that are enough for any combos_count combos with no parameter above that of
+     * `largest`, over any slice of at most bars_count bars. A sweep asks once, for all it will run: its combos may be too
+     * many to look at each. No parameter of `largest` is above bars_count. */
+    size_t (*scratch_size)(int64_t bars_count, const swp_params *largest, size_t combos_count);
 
     /* Estimated nanoseconds for one bar of all these combos: what work is cut by. */
     double (*cost_ns)(const swp_params *combos, size_t combos_count);

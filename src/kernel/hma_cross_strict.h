@@ -14,11 +14,11 @@ typedef struct swp__strict_arrays {
     size_t hma_count, hma3_count;
 } swp__strict_arrays;
 
-static inline size_t swp__strict_scratch_size(const swp__slice *slice, const swp_params *combos, size_t combos_count)
+static inline size_t swp__strict_scratch_size(int64_t bars_count, const swp_params *largest, size_t combos_count)
 {
-    (void)slice;
+    (void)bars_count;
     (void)combos_count;
-    size_t count = (size_t)(combos->smooth + combos->p) + 2 * (SWP__STRICT_BLOCK_BARS - 1);
+    size_t count = (size_t)(largest->smooth + largest->p) + 2 * (SWP__STRICT_BLOCK_BARS - 1);
     return (count * sizeof(double) + 63) / 64 * 64;
 }
 

@@ -1,5 +1,5 @@
 /* Parameter sets and grids of them. */
-#include "swp/strategy.h"
+#include "kernel/params.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -152,6 +152,33 @@ swp_params swp_grid_at(const swp_grid *grid, uint64_t index)
     for (size_t i = SWP_PARAMS_COUNT; i-- > 0;) {
         v[i] = grid->axes[i][index % grid->axis_counts[i]];
         index /= grid->axis_counts[i];
+    }
+    return (swp_params){v[0], v[1], v[2], v[3], v[4], v[5]};
+}
+
+/* The largest of values[offset], values[offset + stride] ... up to `limit`, at least 1. */
+static int64_t largest_of(const int64_t *values, uint64_t count, uint64_t stride, uint64_t offset, int64_t limit)
+{
+    int64_t largest = 1;
+    for (uint64_t i = offset; i < count * stride; i += stride) {
+        largest = values[i] <= limit ? larger(largest, values[i]) : largest;
+    }
+    return largest;
+}
+
+swp_params swp__grid_largest(const swp_grid *grid, int64_t limit)
+{
+    int64_t v[SWP_PARAMS_COUNT];
+    for (uint64_t i = 0; i < SWP_PARAMS_COUNT; i++) {
+        if (grid->form == SWP_GRID_ROWS) {
+            v[i] = largest_of(grid->rows, grid->combos_count, SWP_PARAMS_COUNT, i, limit);
+        } else if (grid->form == SWP_GRID_AXES) {
+            v[i] = largest_of(grid->axes[i], grid->axis_counts[i], 1, 0, limit);
+        } else if (i < 3) {
+            v[i] = largest_of(grid->hma, grid->hma_count, 3, i, limit);
+        } else {
+            v[i] = largest_of(grid->hma3, grid->hma3_count, 3, i - 3, limit);
+        }
     }
     return (swp_params){v[0], v[1], v[2], v[3], v[4], v[5]};
 }

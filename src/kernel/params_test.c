@@ -1,5 +1,5 @@
 #include "support/test.h"
-#include "swp/strategy.h"
+#include "kernel/params.h"
 
 static void assert_params(int64_t length, swp_params e)
 {
@@ -70,4 +70,26 @@ TEST(grid_axes_have_the_last_parameter_fastest)
     assert_int_equal(swp_grid_at(&grid, 1).half, 3);
     assert_int_equal(swp_grid_at(&grid, 4).half, 5);
     assert_int_equal(swp_grid_at(&grid, 4).p, 7);
+}
+
+TEST(grid_largest_reads_the_lists_and_passes_over_what_is_above_the_limit)
+{
+    const int64_t ones[] = {1, 1}, many[] = {7, 300, 8};
+    swp_grid axes = {.form = SWP_GRID_AXES, .combos_count = 6, .axes = {many, ones, ones, ones, ones, ones},
+                     .axis_counts = {3, 2, 1, 1, 1, 1}};
+    assert_int_equal(swp__grid_largest(&axes, 299).half, 8);
+    assert_int_equal(swp__grid_largest(&axes, 300).half, 300);
+    const int64_t hma[] = {3, 6, 2, 4, 8, 3}, hma3[] = {1, 2, 9};
+    swp_grid pairs = {.form = SWP_GRID_PAIRS, .combos_count = 2, .hma = hma, .hma_count = 2, .hma3 = hma3, .hma3_count = 1};
+    swp_params largest = swp__grid_largest(&pairs, 8);
+    assert_int_equal(largest.full, 8);
+    assert_int_equal(largest.smooth, 3);
+    assert_int_equal(largest.mid, 2);
+    assert_int_equal(largest.p, 1);
+    const int64_t rows[] = {3, 6, 2, 1, 2, 3, 5, 5, 5, 5, 5, 5};
+    swp_grid grid = {.form = SWP_GRID_ROWS, .combos_count = 2, .rows = rows};
+    largest = swp__grid_largest(&grid, 100);
+    assert_int_equal(largest.half, 5);
+    assert_int_equal(largest.full, 6);
+    assert_int_equal(largest.p, 5);
 }
