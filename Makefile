@@ -2,8 +2,9 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 export CC ?= cc
+VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 
-.PHONY: all test install clean
+.PHONY: all test python install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -12,10 +13,16 @@ build/build.ninja:
 	@tools/setup build
 	@meson setup build --prefix=$(PREFIX) >/dev/null
 
+# The Python package, into .venv.
+python:
+	@tools/setup test
+	@[ -f build-python/build.ninja ] || $(VENV_MESON) setup build-python -Dpython=enabled -Dpython.install_env=venv >/dev/null
+	@ninja -C build-python --quiet
+	@$(VENV_MESON) install -C build-python --no-rebuild --only-changed --quiet --tags python-runtime
+
 # Runs everything even when something fails, then says how many did. The first make may have configured without cmocka.
 test:
-	@tools/setup test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all python
 	@[ "$$(meson introspect --tests build)" != "[]" ] || meson setup --reconfigure build >/dev/null
 	@ninja -C build --quiet
 	@rm -f build/meson-logs/testlog.junit.xml build/pytest.xml

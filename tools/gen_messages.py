@@ -53,22 +53,22 @@ def python(statuses):
     yield "    def __init__(self, message: str, at: int | None = None) -> None:"
     yield "        super().__init__(message)"
     yield "        self.at = at"
-    for s in statuses:
-        if s["exception"] is None:
-            continue
+    raised = [s for s in statuses if s["exception"] is not None]
+    for s in raised:
+        bases = ", ".join(["SweepdError"] + s.get("exception_is_also", []))
         yield ""
         yield ""
-        yield f"class {s['exception']}(SweepdError):"
+        yield f"class {s['exception']}({bases}):"
         yield f'    """{s["when"][0].upper() + s["when"][1:]}."""'
         yield ""
         yield f"    status = {s['number']}"
     yield ""
     yield ""
     yield "BY_STATUS: dict[int, type[SweepdError]] = {"
-    for s in statuses:
-        if s["exception"] is not None:
-            yield f"    {s['number']}: {s['exception']},"
+    for s in raised:
+        yield f"    {s['number']}: {s['exception']},"
     yield "}"
+    yield '__all__ = ["SweepdError", *(raised.__name__ for raised in BY_STATUS.values())]'
 
 
 def main():
