@@ -163,7 +163,7 @@ static void begin_chain(swp__slot *slot)
         slot->bar = slot->slice.bars_count;
         return;
     }
-    int64_t quantum = sweep->kernel->quantum_bars;
+    int64_t quantum = sweep->kernel->quantum_bars(&slot->slice, slot->combos, slot->combos_count);
     double bars = UNIT_NS / sweep->kernel->cost_ns(slot->combos, slot->combos_count);
     int64_t quanta = (int64_t)fmin(bars, 1e15) / quantum;
     slot->unit_bars = quantum * (quanta > 1 ? quanta : 1);

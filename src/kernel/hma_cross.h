@@ -44,8 +44,8 @@ typedef struct swp__kernel {
     /* Combos that one call of `run` does best with; 1..SWP__BATCH_MAX. */
     size_t batch;
 
-    /* `from` and `to` of a call are multiples of this, but for the slice's end. */
-    int64_t quantum_bars;
+    /* `from` and `to` of a call with these combos over this slice are multiples of this, but for the slice's end. */
+    int64_t (*quantum_bars)(const swp__slice *slice, const swp_params *combos, size_t combos_count);
 
     /* Bytes of scratch, a multiple of 64, that are enough for any combos_count combos with no parameter above that of
      * `largest`, over any slice of at most bars_count bars. A sweep asks once, for all it will run: its combos may be too

@@ -48,6 +48,14 @@ static inline void swp__strict_arrays_carry(swp__strict_arrays *a, const swp_par
     memmove(a->hma3_input, a->hma3_input + bars_count, (size_t)(c->p - 1) * sizeof(double));
 }
 
+static inline int64_t swp__strict_quantum_bars(const swp__slice *slice, const swp_params *combos, size_t combos_count)
+{
+    (void)slice;
+    (void)combos;
+    (void)combos_count;
+    return 1;
+}
+
 /* One multiply-add a window bar, each waiting for the one before: about a nanosecond. */
 static inline double swp__strict_cost_ns(const swp_params *combos, size_t combos_count)
 {
