@@ -1,0 +1,151 @@
+/* What all streams share, and the doors by scheme. */
+#include "transport/transport.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "base/host.h"
+#include "transport/sockets.h"
+
+ssize_t swp__stream_recv(swp__stream *stream, const struct iovec *iovecs, int count)
+{
+    return stream->ops->recv(stream, iovecs, count);
+}
+
+ssize_t swp__stream_send(swp__stream *stream, const struct iovec *iovecs, int count, const int *fd)
+{
+    return stream->ops->send(stream, iovecs, count, fd);
+}
+
+void swp__stream_shut_output(swp__stream *stream)
+{
+    stream->ops->shut_output(stream);
+}
+
+void swp__stream_close(swp__stream *stream)
+{
+    if (stream->ops == NULL) {
+        return;
+    }
+    swp__stream_drop_fds(stream);
+    stream->ops->close(stream);
+    *stream = (swp__stream){0};
+}
+
+bool swp__stream_is_open(const swp__stream *stream)
+{
+    return stream->ops != NULL;
+}
+
+int swp__stream_take_fd(swp__stream *stream)
+{
+    if (stream->fds_count == 0) {
+        return -1;
+    }
+    int fd = stream->fds[0];
+    stream->fds_count--;
+    for (uint8_t i = 0; i < stream->fds_count; i++) {
+        stream->fds[i] = stream->fds[i + 1];
+    }
+    return fd;
+}
+
+void swp__stream_drop_fds(swp__stream *stream)
+{
+    while (stream->fds_count > 0) {
+        close(swp__stream_take_fd(stream));
+    }
+    stream->fds_cut = false;
+}
+
+/* Rounded up: waking a moment early would only mean another round. */
+static int timeout_ms(uint64_t now_ns, uint64_t deadline_ns)
+{
+    uint64_t ms = (deadline_ns - now_ns + 999999) / 1000000;
+    return ms > 1000000000 ? 1000000000 : (int)ms;
+}
+
+int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t deadline_ns)
+{
+    struct pollfd ends[2] = {{.fd = in ? stream->in : -1, .events = POLLIN},
+                             {.fd = out ? stream->out : -1, .events = POLLOUT}};
+    for (;;) {
+        uint64_t now = deadline_ns == SWP__NO_DEADLINE ? 0 : swp__now_ns(&swp__system_clock);
+        if (deadline_ns < now) {
+            deadline_ns = now;
+        }
+        int count = poll(ends, 2, deadline_ns == SWP__NO_DEADLINE ? -1 : timeout_ms(now, deadline_ns));
+        if (count < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (count > 0) {
+            return (ends[0].revents != 0 ? 1 : 0) + (ends[1].revents != 0 ? 2 : 0);
+        }
+        if (count == 0 && (deadline_ns <= now || swp__now_ns(&swp__system_clock) >= deadline_ns)) {
+            return 0;
+        }
+    }
+}
+
+int swp__iovecs_advance(struct iovec *iovecs, int count, size_t done)
+{
+    int first = 0;
+    while (first < count && done >= iovecs[first].iov_len) {
+        done -= iovecs[first].iov_len;
+        iovecs[first].iov_len = 0;
+        first++;
+    }
+    if (first < count) {
+        iovecs[first].iov_base = (char *)iovecs[first].iov_base + done;
+        iovecs[first].iov_len -= done;
+    }
+    return first;
+}
+
+static swp_status no_door(const swp__address *address, const char *what, swp_error *error)
+{
+    char text[SWP__ADDRESS_TEXT_SIZE];
+    swp__address_print(address, text);
+    return swp__fail(error, SWP_BAD_PARAM, 1, "%.120s: cannot %s such an address", text, what);
+}
+
+swp_status swp__connect(const swp__address *address, uint64_t deadline_ns, swp__stream *stream, swp_error *error)
+{
+    switch (address->scheme) {
+    case SWP__SCHEME_UNIX:
+    case SWP__SCHEME_SHM:
+        return swp__unix_connect(address, deadline_ns, stream, error);
+    case SWP__SCHEME_TCP:
+        return swp__tcp_connect(address, deadline_ns, stream, error);
+    default:
+        return no_door(address, "connect to", error);
+    }
+}
+
+swp_status swp__listen(const swp__address *address, const swp__listen_options *options, swp__listener *listener,
+                       swp_error *error)
+{
+    static const swp__listen_options defaults;
+    switch (address->scheme) {
+    case SWP__SCHEME_UNIX:
+        return swp__unix_listen(address, options != NULL ? options : &defaults, listener, error);
+    case SWP__SCHEME_TCP:
+        return swp__tcp_listen(address, listener, error);
+    default:
+        return no_door(address, "listen on", error);
+    }
+}
+
+int swp__accept(swp__listener *listener, swp__stream *stream, swp__peer *peer)
+{
+    return listener->ops->accept(listener, stream, peer);
+}
+
+void swp__listener_close(swp__listener *listener)
+{
+    if (listener->ops != NULL) {
+        listener->ops->close(listener);
+        *listener = (swp__listener){.fd = -1, .lock_fd = -1};
+    }
+}
