@@ -32,3 +32,15 @@ swp__fingerprint swp__fingerprinter_end(const swp__fingerprinter *f)
 {
     return from_xxh(XXH3_128bits_digest((const XXH3_state_t *)(const void *)f));
 }
+
+swp__fingerprint swp__numbers_id(void)
+{
+    static const char text[] = "sweepd-numbers 1";
+    return swp__fingerprint_of(text, sizeof text - 1);
+}
+
+swp__fingerprint swp__hma_cross_id(void)
+{
+    static const char text[] = "hma-cross 1";
+    return swp__fingerprint_of(text, sizeof text - 1);
+}
