@@ -4,34 +4,20 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "base/close_policy.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "engine/engine.h"
-
-/* Why `allow` refuses this close, or NULL. */
-static const char *refusal(double close, uint32_t allow)
-{
-    if (isnan(close)) {
-        return (allow & SWP_ALLOW_NAN) ? NULL : "is not a number; allow \"nan\" to let it in";
-    }
-    if (isinf(close)) {
-        return (allow & SWP_ALLOW_INF) ? NULL : "is infinite; allow \"inf\" to let it in";
-    }
-    if (close <= 0.0) {
-        return (allow & SWP_ALLOW_NONPOSITIVE) ? NULL : "is not above zero; allow \"nonpositive\" to let it in";
-    }
-    return NULL;
-}
 
 static swp_status check_closes(const double *close, uint64_t bars_count, uint32_t allow, uint64_t *nan_count,
                                swp_error *error)
 {
     uint64_t nans = 0;
     for (uint64_t i = 0; i < bars_count; i++) {
-        if (close[i] > 0.0 && close[i] <= 1.7976931348623157e308) {
+        if (swp__close_is_plain(close[i])) {
             continue;
         }
-        const char *why = refusal(close[i], allow);
+        const char *why = swp__close_refusal(close[i], allow);
         if (why != NULL) {
             return swp__fail(error, SWP_BAD_PARAM, i, "close of bar %" PRIu64 ", %.17g, %s", i, close[i], why);
         }
