@@ -11,7 +11,7 @@ static bool get_int(int fd, int option, int *value)
     return getsockopt(fd, SOL_SOCKET, option, value, &size) == 0;
 }
 
-swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp__listener *listener, swp_error *error)
+swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp__acceptor *acceptor, swp_error *error)
 {
     static const swp__listen_options defaults;
     int domain, type, listening;
@@ -20,7 +20,7 @@ swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp
         type != SOCK_STREAM || !listening) {
         return swp__fail(error, SWP_BAD_PARAM, 1, "descriptor %d is not a listening stream socket", fd);
     }
-    swp__listener made;
+    swp__acceptor made;
     bool usable = (domain == AF_UNIX && swp__unix_adopt(fd, options, &made)) ||
                   ((domain == AF_INET || domain == AF_INET6) && swp__tcp_adopt(fd, &made));
     if (!usable) {
@@ -29,6 +29,6 @@ swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp
     if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
         return swp__fail(error, SWP_BAD_PARAM, 1, "descriptor %d: %s", fd, strerror(errno));
     }
-    *listener = made;
+    *acceptor = made;
     return SWP_OK;
 }

@@ -32,10 +32,18 @@ static int epoll_add(swp__poller *poller, int in, int out, void *context, void *
 {
     (void)context;
     if (in == out) {
-        return add_fd(poller, in, EPOLLIN | EPOLLOUT | EPOLLRDHUP, tag);
+        return add_fd(poller, in, EPOLLIN | EPOLLRDHUP, tag);
     }
     int failure = add_pipe_end(poller, in, EPOLLIN, tag);
-    return failure != 0 ? failure : add_pipe_end(poller, out, EPOLLOUT, tag);
+    return failure != 0 ? failure : add_pipe_end(poller, out, 0, tag);
+}
+
+static void epoll_want_output(swp__poller *poller, int in, int out, void *context, void *tag, bool wanted)
+{
+    (void)context;
+    struct epoll_event event = {.events = EPOLLET | (in == out ? EPOLLIN | EPOLLRDHUP : 0) | (wanted ? EPOLLOUT : 0),
+                                .data.ptr = tag};
+    epoll_ctl(poller->epoll_fd, EPOLL_CTL_MOD, out, &event);
 }
 
 static void epoll_remove(swp__poller *poller, int in, int out, void *context, void *tag)
@@ -108,7 +116,7 @@ static void epoll_close(swp__poller *poller)
     close(poller->epoll_fd);
 }
 
-static const swp__poller_ops epoll_ops = {epoll_add, epoll_remove, epoll_poll, epoll_wake, epoll_close};
+static const swp__poller_ops epoll_ops = {epoll_add, epoll_want_output, epoll_remove, epoll_poll, epoll_wake, epoll_close};
 
 swp_status swp__poller_open(swp__poller *poller, swp_error *error)
 {
@@ -136,9 +144,9 @@ int swp__poller_add_stream(swp__poller *poller, const swp__stream *stream, void 
     return poller->ops->add(poller, stream->in, stream->out, stream->context, tag);
 }
 
-int swp__poller_add_listener(swp__poller *poller, const swp__listener *listener, void *tag)
+int swp__poller_add_acceptor(swp__poller *poller, const swp__acceptor *acceptor, void *tag)
 {
-    return poller->ops->add(poller, listener->fd, listener->fd, listener->context, tag);
+    return poller->ops->add(poller, acceptor->fd, acceptor->fd, acceptor->context, tag);
 }
 
 int swp__poller_add_fd(swp__poller *poller, int fd, void *tag)
@@ -146,14 +154,19 @@ int swp__poller_add_fd(swp__poller *poller, int fd, void *tag)
     return poller->ops->add(poller, fd, fd, NULL, tag);
 }
 
+void swp__poller_want_output(swp__poller *poller, const swp__stream *stream, void *tag, bool wanted)
+{
+    poller->ops->want_output(poller, stream->in, stream->out, stream->context, tag, wanted);
+}
+
 void swp__poller_remove_stream(swp__poller *poller, const swp__stream *stream, void *tag)
 {
     poller->ops->remove(poller, stream->in, stream->out, stream->context, tag);
 }
 
-void swp__poller_remove_listener(swp__poller *poller, const swp__listener *listener, void *tag)
+void swp__poller_remove_acceptor(swp__poller *poller, const swp__acceptor *acceptor, void *tag)
 {
-    poller->ops->remove(poller, listener->fd, listener->fd, listener->context, tag);
+    poller->ops->remove(poller, acceptor->fd, acceptor->fd, acceptor->context, tag);
 }
 
 int swp__poller_wait(swp__poller *poller, swp__event *events, int most, int64_t timeout_ns)

@@ -17,16 +17,16 @@ swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t si
 int swp__socket_accept(int listening_fd);
 
 swp_status swp__unix_connect(const swp__address *address, uint64_t deadline_ns, swp__stream *stream, swp_error *error);
-swp_status swp__unix_listen(const swp__address *address, const swp__listen_options *options, swp__listener *listener,
+swp_status swp__unix_listen(const swp__address *address, const swp__listen_options *options, swp__acceptor *acceptor,
                             swp_error *error);
 swp_status swp__tcp_connect(const swp__address *address, uint64_t deadline_ns, swp__stream *stream, swp_error *error);
-swp_status swp__tcp_listen(const swp__address *address, swp__listener *listener, swp_error *error);
+swp_status swp__tcp_listen(const swp__address *address, swp__acceptor *acceptor, swp_error *error);
 
-/* Fill *listener for a socket of that family made elsewhere; false: not one we serve. */
-bool swp__unix_adopt(int fd, const swp__listen_options *options, swp__listener *listener);
-bool swp__tcp_adopt(int fd, swp__listener *listener);
+/* Fill *acceptor for a socket of that family made elsewhere; false: not one we serve. */
+bool swp__unix_adopt(int fd, const swp__listen_options *options, swp__acceptor *acceptor);
+bool swp__tcp_adopt(int fd, swp__acceptor *acceptor);
 
-extern const swp__listener_ops swp__unix_listener_ops;
-extern const swp__listener_ops swp__tcp_listener_ops;
+extern const swp__acceptor_ops swp__unix_acceptor_ops;
+extern const swp__acceptor_ops swp__tcp_acceptor_ops;
 
 #endif

@@ -123,29 +123,29 @@ swp_status swp__connect(const swp__address *address, uint64_t deadline_ns, swp__
     }
 }
 
-swp_status swp__listen(const swp__address *address, const swp__listen_options *options, swp__listener *listener,
+swp_status swp__listen(const swp__address *address, const swp__listen_options *options, swp__acceptor *acceptor,
                        swp_error *error)
 {
     static const swp__listen_options defaults;
     switch (address->scheme) {
     case SWP__SCHEME_UNIX:
-        return swp__unix_listen(address, options != NULL ? options : &defaults, listener, error);
+        return swp__unix_listen(address, options != NULL ? options : &defaults, acceptor, error);
     case SWP__SCHEME_TCP:
-        return swp__tcp_listen(address, listener, error);
+        return swp__tcp_listen(address, acceptor, error);
     default:
         return no_door(address, "listen on", error);
     }
 }
 
-int swp__accept(swp__listener *listener, swp__stream *stream, swp__peer *peer)
+int swp__accept(swp__acceptor *acceptor, swp__stream *stream, swp__peer *peer)
 {
-    return listener->ops->accept(listener, stream, peer);
+    return acceptor->ops->accept(acceptor, stream, peer);
 }
 
-void swp__listener_close(swp__listener *listener)
+void swp__acceptor_close(swp__acceptor *acceptor)
 {
-    if (listener->ops != NULL) {
-        listener->ops->close(listener);
-        *listener = (swp__listener){.fd = -1, .lock_fd = -1};
+    if (acceptor->ops != NULL) {
+        acceptor->ops->close(acceptor);
+        *acceptor = (swp__acceptor){.fd = -1, .lock_fd = -1};
     }
 }

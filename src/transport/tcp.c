@@ -85,7 +85,7 @@ static bool read_name(int fd, swp__address *address)
     return n.any.sa_family == AF_INET && address->ipv4 >> 24 == 127;
 }
 
-swp_status swp__tcp_listen(const swp__address *address, swp__listener *listener, swp_error *error)
+swp_status swp__tcp_listen(const swp__address *address, swp__acceptor *acceptor, swp_error *error)
 {
     int fd = open_socket(address);
     if (fd < 0) {
@@ -100,14 +100,14 @@ swp_status swp__tcp_listen(const swp__address *address, swp__listener *listener,
         close(fd);
         return status;
     }
-    *listener = (swp__listener){.ops = &swp__tcp_listener_ops, .fd = fd, .lock_fd = -1};
-    read_name(fd, &listener->address);
+    *acceptor = (swp__acceptor){.ops = &swp__tcp_acceptor_ops, .fd = fd, .lock_fd = -1};
+    read_name(fd, &acceptor->address);
     return SWP_OK;
 }
 
-static int tcp_accept(swp__listener *listener, swp__stream *stream, swp__peer *peer)
+static int tcp_accept(swp__acceptor *acceptor, swp__stream *stream, swp__peer *peer)
 {
-    int fd = swp__socket_accept(listener->fd);
+    int fd = swp__socket_accept(acceptor->fd);
     if (fd < 0) {
         return fd;
     }
@@ -117,15 +117,15 @@ static int tcp_accept(swp__listener *listener, swp__stream *stream, swp__peer *p
     return 0;
 }
 
-static void tcp_close(swp__listener *listener)
+static void tcp_close(swp__acceptor *acceptor)
 {
-    close(listener->fd);
+    close(acceptor->fd);
 }
 
-const swp__listener_ops swp__tcp_listener_ops = {tcp_accept, tcp_close};
+const swp__acceptor_ops swp__tcp_acceptor_ops = {tcp_accept, tcp_close};
 
-bool swp__tcp_adopt(int fd, swp__listener *listener)
+bool swp__tcp_adopt(int fd, swp__acceptor *acceptor)
 {
-    *listener = (swp__listener){.ops = &swp__tcp_listener_ops, .fd = fd, .lock_fd = -1, .inherited = true};
-    return read_name(fd, &listener->address);
+    *acceptor = (swp__acceptor){.ops = &swp__tcp_acceptor_ops, .fd = fd, .lock_fd = -1, .inherited = true};
+    return read_name(fd, &acceptor->address);
 }

@@ -1,10 +1,10 @@
 /* Moves bytes between two ends: a Unix socket, loopback TCP, a pair of pipes (stdio), or memory in a simulation. Knows nothing
  * of frames.
  *
- *     address ── listen ──> listener ── accept ──> stream ── recv, send, close
+ *     address ── listen ──> acceptor ── accept ──> stream ── recv, send, close
  *        └────── connect ─────────────────────────> stream
  *
- * No call waits, except where a deadline is given. A stream or listener belongs to one thread at a time; a server waits for
+ * No call waits, except where a deadline is given. A stream or acceptor belongs to one thread at a time; a server waits for
  * many of them with a poller (poller.h), a client for one with swp__stream_wait. */
 #ifndef SWP_TRANSPORT_TRANSPORT_H
 #define SWP_TRANSPORT_TRANSPORT_H
@@ -33,7 +33,7 @@ typedef struct swp__peer {
 } swp__peer;
 
 typedef struct swp__stream swp__stream;
-typedef struct swp__listener swp__listener;
+typedef struct swp__acceptor swp__acceptor;
 
 /* One kind of stream. Failures are negative errno values; -EAGAIN: nothing moves just now. */
 typedef struct swp__stream_ops {
@@ -88,15 +88,15 @@ int swp__iovecs_advance(struct iovec *iovecs, int count, size_t done);
 SWP_MUST_CHECK swp_status swp__connect(const swp__address *address, uint64_t deadline_ns, swp__stream *stream,
                                        swp_error *error);
 
-typedef struct swp__listener_ops {
+typedef struct swp__acceptor_ops {
     /* 0, or a negative errno: -EAGAIN nobody waits; -EMFILE, -ENFILE, -ENOMEM, -ENOBUFS: try later; -EACCES: the peer
      * may not use this server; *stream is open then too, so that it can be told. */
-    int (*accept)(swp__listener *listener, swp__stream *stream, swp__peer *peer);
-    void (*close)(swp__listener *listener);
-} swp__listener_ops;
+    int (*accept)(swp__acceptor *acceptor, swp__stream *stream, swp__peer *peer);
+    void (*close)(swp__acceptor *acceptor);
+} swp__acceptor_ops;
 
-typedef struct swp__listener {
-    const swp__listener_ops *ops;
+typedef struct swp__acceptor {
+    const swp__acceptor_ops *ops;
     int fd;               /* -1: none (memory) */
     int lock_fd;          /* unix: held as long as we listen; -1: none */
     swp__address address; /* as bound: the port the system chose is filled in */
@@ -106,7 +106,7 @@ typedef struct swp__listener {
     ino_t inode;
     bool inherited;       /* made by the service manager: the file is not ours to remove */
     void *context;
-} swp__listener;
+} swp__acceptor;
 
 typedef struct swp__listen_options {
     bool group_allowed; /* unix: mode 0660, group `group`; else 0600 */
@@ -118,16 +118,16 @@ typedef struct swp__listen_options {
  * one cannot listen on; REFUSED already running, a file that is no socket (left as it is), a directory or port that may not
  * be used; NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__listen(const swp__address *address, const swp__listen_options *options,
-                                      swp__listener *listener, swp_error *error);
+                                      swp__acceptor *acceptor, swp_error *error);
 
 /* Takes over a listening socket that a service manager made. BAD_PARAM when it is not one, or not unix or loopback TCP. */
-SWP_MUST_CHECK swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp__listener *listener,
+SWP_MUST_CHECK swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp__acceptor *acceptor,
                                                 swp_error *error);
 
-int swp__accept(swp__listener *listener, swp__stream *stream, swp__peer *peer);
+int swp__accept(swp__acceptor *acceptor, swp__stream *stream, swp__peer *peer);
 
 /* Stops listening and removes the socket file if it is still ours. A closed one is a no-op. */
-void swp__listener_close(swp__listener *listener);
+void swp__acceptor_close(swp__acceptor *acceptor);
 
 /* The process's standard input and output as one stream. They are made non-blocking until it is closed. */
 swp_status swp__stdio_open(swp__stream *stream, swp_error *error);

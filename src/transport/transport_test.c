@@ -102,7 +102,7 @@ static uint64_t soon(void)
 /* ---- both ends of each door ---- */
 
 typedef struct ends {
-    swp__listener listener;
+    swp__acceptor acceptor;
     swp__stream a, b;
     char *folder;
 } ends;
@@ -110,12 +110,12 @@ typedef struct ends {
 static void open_listening(ends *e, const swp__address *address)
 {
     swp__peer peer;
-    assert_int_equal(swp__listen(address, NULL, &e->listener, NULL), SWP_OK);
-    assert_int_equal(swp__accept(&e->listener, &e->b, &peer), -EAGAIN);
-    assert_int_equal(swp__connect(&e->listener.address, soon(), &e->a, NULL), SWP_OK);
-    struct pollfd waiting = {.fd = e->listener.fd, .events = POLLIN};
+    assert_int_equal(swp__listen(address, NULL, &e->acceptor, NULL), SWP_OK);
+    assert_int_equal(swp__accept(&e->acceptor, &e->b, &peer), -EAGAIN);
+    assert_int_equal(swp__connect(&e->acceptor.address, soon(), &e->a, NULL), SWP_OK);
+    struct pollfd waiting = {.fd = e->acceptor.fd, .events = POLLIN};
     assert_int_equal(poll(&waiting, 1, 10000), 1);
-    assert_int_equal(swp__accept(&e->listener, &e->b, &peer), 0);
+    assert_int_equal(swp__accept(&e->acceptor, &e->b, &peer), 0);
     assert_int_equal(peer.known, address->scheme == SWP__SCHEME_UNIX);
     assert_true(!peer.known || (peer.uid == geteuid() && peer.pid == getpid()));
 }
@@ -147,7 +147,7 @@ static void close_ends(ends *e)
 {
     swp__stream_close(&e->a);
     swp__stream_close(&e->b);
-    swp__listener_close(&e->listener);
+    swp__acceptor_close(&e->acceptor);
     if (e->folder != NULL) {
         remove_folder(e->folder);
     }
@@ -213,9 +213,12 @@ static void check_poller_reports_edges_and_wakes(ends *e)
     char byte = 'x';
     assert_int_equal(swp__poller_open(&poller, NULL), SWP_OK);
     assert_int_equal(swp__poller_add_stream(&poller, &e->b, e), 0);
+    assert_int_equal(swp__poller_wait(&poller, events, 4, 0), 0);
+    swp__poller_want_output(&poller, &e->b, e, true);
     int count = swp__poller_wait(&poller, events, 4, 0);
     assert_true(count == 1 && events[0].tag == e && events[0].what == SWP__WRITABLE);
     assert_int_equal(swp__poller_wait(&poller, events, 4, 0), 0); /* an edge is told once */
+    swp__poller_want_output(&poller, &e->b, e, false);
     assert_int_equal(swp__stream_send(&e->a, &(struct iovec){&byte, 1}, 1, NULL), 1);
     count = swp__poller_wait(&poller, events, 4, 1000000000);
     assert_true(count == 1 && (events[0].what & SWP__READABLE) != 0 && (events[0].what & SWP__ENDED) == 0);
@@ -347,9 +350,9 @@ TEST(pipes_carry_no_descriptors)
 
 static void assert_listen_refused(const swp__address *address, const char *says)
 {
-    swp__listener listener;
+    swp__acceptor acceptor;
     swp_error error;
-    assert_int_equal(swp__listen(address, NULL, &listener, &error), SWP_REFUSED);
+    assert_int_equal(swp__listen(address, NULL, &acceptor, &error), SWP_REFUSED);
     if (strstr(error.message, says) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", error.message, says);
     }
@@ -366,15 +369,15 @@ TEST(unix_socket_is_0600_whatever_the_umask_and_0660_for_a_group)
 {
     char *folder = new_folder();
     swp__address address = unix_address(folder);
-    swp__listener listener;
+    swp__acceptor acceptor;
     mode_t former = umask(0);
-    assert_int_equal(swp__listen(&address, NULL, &listener, NULL), SWP_OK);
+    assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
     assert_int_equal(mode_of(address.path), S_IFSOCK | 0600);
-    swp__listener_close(&listener);
+    swp__acceptor_close(&acceptor);
     umask(077);
-    assert_int_equal(swp__listen(&address, &(swp__listen_options){true, getegid()}, &listener, NULL), SWP_OK);
+    assert_int_equal(swp__listen(&address, &(swp__listen_options){true, getegid()}, &acceptor, NULL), SWP_OK);
     assert_int_equal(mode_of(address.path), S_IFSOCK | 0660);
-    swp__listener_close(&listener);
+    swp__acceptor_close(&acceptor);
     umask(former);
     remove_folder(folder);
 }
@@ -383,9 +386,9 @@ TEST(unix_closing_leaves_nothing_behind)
 {
     char *folder = new_folder();
     swp__address address = unix_address(folder);
-    swp__listener listener;
-    assert_int_equal(swp__listen(&address, NULL, &listener, NULL), SWP_OK);
-    swp__listener_close(&listener);
+    swp__acceptor acceptor;
+    assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
+    swp__acceptor_close(&acceptor);
     assert_int_equal(rmdir(folder), 0);
 }
 
@@ -393,13 +396,13 @@ TEST(unix_path_of_a_live_server_is_already_running)
 {
     char *folder = new_folder();
     swp__address address = unix_address(folder);
-    swp__listener listener;
-    assert_int_equal(swp__listen(&address, NULL, &listener, NULL), SWP_OK);
+    swp__acceptor acceptor;
+    assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
     assert_listen_refused(&address, "already running");
     swp__stream stream;
     assert_int_equal(swp__connect(&address, soon(), &stream, NULL), SWP_OK); /* the first one is unharmed */
     swp__stream_close(&stream);
-    swp__listener_close(&listener);
+    swp__acceptor_close(&acceptor);
     remove_folder(folder);
 }
 
@@ -407,16 +410,16 @@ TEST(unix_stale_socket_is_replaced_and_one_somebody_listens_on_is_not)
 {
     char *folder = new_folder();
     swp__address address = unix_address(folder);
-    swp__listener listener;
-    assert_int_equal(swp__listen(&address, NULL, &listener, NULL), SWP_OK);
-    close(listener.fd); /* as SIGKILL leaves it: the file stays, the lock goes */
-    close(listener.lock_fd);
+    swp__acceptor acceptor;
+    assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
+    close(acceptor.fd); /* as SIGKILL leaves it: the file stays, the lock goes */
+    close(acceptor.lock_fd);
     assert_int_equal(swp__connect(&address, soon(), &(swp__stream){0}, NULL), SWP_REFUSED);
-    assert_int_equal(swp__listen(&address, NULL, &listener, NULL), SWP_OK);
-    assert_int_equal(flock(listener.lock_fd, LOCK_UN), 0); /* a server that knows nothing of locks */
+    assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
+    assert_int_equal(flock(acceptor.lock_fd, LOCK_UN), 0); /* a server that knows nothing of locks */
     assert_listen_refused(&address, "already running");
-    close(listener.fd);
-    close(listener.lock_fd);
+    close(acceptor.fd);
+    close(acceptor.lock_fd);
     remove_folder(folder);
 }
 
@@ -477,16 +480,16 @@ TEST(unix_default_folder_must_be_ours_and_closed_to_others)
 TEST(tcp_port_in_use_is_already_running)
 {
     swp__address address;
-    swp__listener listener;
+    swp__acceptor acceptor;
     assert_int_equal(swp__address_parse("tcp:[::1]:0", &address, NULL), SWP_OK);
-    if (swp__listen(&address, NULL, &listener, NULL) != SWP_OK) {
+    if (swp__listen(&address, NULL, &acceptor, NULL) != SWP_OK) {
         assert_int_equal(swp__address_parse("tcp:127.0.0.1:0", &address, NULL), SWP_OK);
-        assert_int_equal(swp__listen(&address, NULL, &listener, NULL), SWP_OK);
+        assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
     }
-    assert_true(listener.address.port != 0);
-    assert_listen_refused(&listener.address, "already running");
-    swp__address former = listener.address;
-    swp__listener_close(&listener);
+    assert_true(acceptor.address.port != 0);
+    assert_listen_refused(&acceptor.address, "already running");
+    swp__address former = acceptor.address;
+    swp__acceptor_close(&acceptor);
     swp_error error;
     assert_int_equal(swp__connect(&former, soon(), &(swp__stream){0}, &error), SWP_REFUSED);
     assert_non_null(strstr(error.message, "connection refused"));
@@ -496,12 +499,12 @@ TEST(inherited_sockets_keep_their_file_and_others_are_refused)
 {
     ends e = {0};
     open_unix(&e);
-    swp__listener adopted;
-    int again = dup(e.listener.fd);
+    swp__acceptor adopted;
+    int again = dup(e.acceptor.fd);
     assert_int_equal(swp__listen_inherited(again, NULL, &adopted, NULL), SWP_OK);
-    assert_string_equal(adopted.address.path, e.listener.address.path);
-    swp__listener_close(&adopted);
-    assert_int_equal(mode_of(e.listener.address.path), S_IFSOCK | 0600);
+    assert_string_equal(adopted.address.path, e.acceptor.address.path);
+    swp__acceptor_close(&adopted);
+    assert_int_equal(mode_of(e.acceptor.address.path), S_IFSOCK | 0600);
     assert_int_equal(swp__listen_inherited(e.a.in, NULL, &adopted, NULL), SWP_BAD_PARAM);
     assert_int_equal(swp__listen_inherited(STDERR_FILENO, NULL, &adopted, NULL), SWP_BAD_PARAM);
     close_ends(&e);

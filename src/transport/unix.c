@@ -168,19 +168,19 @@ static swp_status bind_socket(int fd, const char *path, const swp__listen_option
     return status;
 }
 
-static void remember_file(swp__listener *listener)
+static void remember_file(swp__acceptor *acceptor)
 {
     struct stat info;
-    if (lstat(listener->address.path, &info) == 0) {
-        listener->device = info.st_dev;
-        listener->inode = info.st_ino;
+    if (lstat(acceptor->address.path, &info) == 0) {
+        acceptor->device = info.st_dev;
+        acceptor->inode = info.st_ino;
     }
 }
 
-swp_status swp__unix_listen(const swp__address *address, const swp__listen_options *options, swp__listener *listener,
+swp_status swp__unix_listen(const swp__address *address, const swp__listen_options *options, swp__acceptor *acceptor,
                             swp_error *error)
 {
-    swp__listener made = {.ops = &swp__unix_listener_ops,
+    swp__acceptor made = {.ops = &swp__unix_acceptor_ops,
                           .fd = -1,
                           .lock_fd = -1,
                           .group_allowed = options->group_allowed,
@@ -202,7 +202,7 @@ swp_status swp__unix_listen(const swp__address *address, const swp__listen_optio
         return status;
     }
     remember_file(&made);
-    *listener = made;
+    *acceptor = made;
     return SWP_OK;
 }
 
@@ -225,9 +225,9 @@ static bool in_group(int fd, const struct ucred *peer, gid_t group)
     return false;
 }
 
-static int unix_accept(swp__listener *listener, swp__stream *stream, swp__peer *peer)
+static int unix_accept(swp__acceptor *acceptor, swp__stream *stream, swp__peer *peer)
 {
-    int fd = swp__socket_accept(listener->fd);
+    int fd = swp__socket_accept(acceptor->fd);
     if (fd < 0) {
         return fd;
     }
@@ -240,32 +240,32 @@ static int unix_accept(swp__listener *listener, swp__stream *stream, swp__peer *
     }
     *peer = (swp__peer){.known = true, .uid = credentials.uid, .gid = credentials.gid, .pid = credentials.pid};
     bool allowed = credentials.uid == geteuid() ||
-                   (listener->group_allowed && in_group(fd, &credentials, listener->group));
+                   (acceptor->group_allowed && in_group(fd, &credentials, acceptor->group));
     return allowed ? 0 : -EACCES;
 }
 
 /* The file goes first, so that a client that comes now hears "no such socket" and not nothing. */
-static void unix_close(swp__listener *listener)
+static void unix_close(swp__acceptor *acceptor)
 {
     struct stat info;
-    const char *path = listener->address.path;
-    if (!listener->inherited && lstat(path, &info) == 0 && info.st_dev == listener->device &&
-        info.st_ino == listener->inode) {
+    const char *path = acceptor->address.path;
+    if (!acceptor->inherited && lstat(path, &info) == 0 && info.st_dev == acceptor->device &&
+        info.st_ino == acceptor->inode) {
         unlink(path);
     }
-    close(listener->fd);
-    if (listener->lock_fd >= 0) {
-        drop_lock(path, listener->lock_fd);
+    close(acceptor->fd);
+    if (acceptor->lock_fd >= 0) {
+        drop_lock(path, acceptor->lock_fd);
     }
 }
 
-const swp__listener_ops swp__unix_listener_ops = {unix_accept, unix_close};
+const swp__acceptor_ops swp__unix_acceptor_ops = {unix_accept, unix_close};
 
-bool swp__unix_adopt(int fd, const swp__listen_options *options, swp__listener *listener)
+bool swp__unix_adopt(int fd, const swp__listen_options *options, swp__acceptor *acceptor)
 {
     name n;
     socklen_t size = sizeof n;
-    *listener = (swp__listener){.ops = &swp__unix_listener_ops,
+    *acceptor = (swp__acceptor){.ops = &swp__unix_acceptor_ops,
                                 .fd = fd,
                                 .lock_fd = -1,
                                 .address = {.scheme = SWP__SCHEME_UNIX},
@@ -275,6 +275,6 @@ bool swp__unix_adopt(int fd, const swp__listen_options *options, swp__listener *
     if (getsockname(fd, &n.any, &size) != 0 || n.un.sun_family != AF_UNIX) {
         return false;
     }
-    snprintf(listener->address.path, sizeof listener->address.path, "%.*s", (int)sizeof n.un.sun_path, n.un.sun_path);
+    snprintf(acceptor->address.path, sizeof acceptor->address.path, "%.*s", (int)sizeof n.un.sun_path, n.un.sun_path);
     return true;
 }

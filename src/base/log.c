@@ -1,0 +1,115 @@
+/* Log lines. The wall clock is read for their time stamps only; nothing is ever measured with it. */
+#include "base/log.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEXT_SIZE = 1001, LINE_SIZE = 4096 }; /* a line of at most PIPE_BUF bytes is written whole or not at all */
+
+static const char *const level_names[] = {"debug", "info", "warning", "error"};
+
+static void stamp(char *text, size_t size)
+{
+    struct timespec now;
+    struct tm utc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    size_t length = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text + length, size - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
+}
+
+/* Bytes of the well-formed UTF-8 character at `text`, which ends in NUL; 0: none is there. */
+static size_t character_size(const unsigned char *text)
+{
+    size_t more = text[0] < 0x80 ? 0 : text[0] >> 5 == 6 && text[0] >= 0xC2 ? 1 : text[0] >> 4 == 14 ? 2
+                                                                             : text[0] >> 3 == 30    ? 3
+                                                                                                     : 9;
+    if (more == 9) {
+        return 0;
+    }
+    for (size_t i = 1; i <= more; i++) {
+        if (text[i] >> 6 != 2) {
+            return 0;
+        }
+    }
+    return more + 1;
+}
+
+/* Copies what may be shown; `quoted` escapes for a JSON string. */
+static void clean(const char *text, bool quoted, char *out, size_t size)
+{
+    size_t length = 0;
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at != '\0' && length + 5 < size) {
+        size_t bytes = character_size(at);
+        if (bytes == 0 || *at < 0x20 || *at == 0x7F) {
+            out[length++] = '?';
+            at++;
+            continue;
+        }
+        if (quoted && (*at == '"' || *at == '\\')) {
+            out[length++] = '\\';
+        }
+        memcpy(out + length, at, bytes);
+        length += bytes;
+        at += bytes;
+    }
+    out[length] = '\0';
+}
+
+static bool would_wait(int fd)
+{
+    struct pollfd end = {.fd = fd, .events = POLLOUT};
+    return poll(&end, 1, 0) != 1;
+}
+
+static void write_line(swp__log *log, swp__log_level level, const char *text)
+{
+    char time[32], shown[2 * TEXT_SIZE + 8], line[LINE_SIZE];
+    bool json = log->format == SWP__LOG_JSON;
+    stamp(time, sizeof time);
+    clean(text, json, shown, sizeof shown);
+    int length = json ? snprintf(line, sizeof line, "{\"time\":\"%s\",\"level\":\"%s\",\"text\":\"%s\"}\n", time,
+                                 level_names[level], shown)
+                      : snprintf(line, sizeof line, "%s %s %s\n", time, level_names[level], shown);
+    if (would_wait(log->fd) || write(log->fd, line, (size_t)length) != length) {
+        __atomic_fetch_add(&log->dropped, 1, __ATOMIC_RELAXED);
+    }
+}
+
+void swp__log_line(swp__log *log, swp__log_level level, const char *format, ...)
+{
+    if (log->fd < 0 || level < log->least) {
+        return;
+    }
+    char text[TEXT_SIZE];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length >= (int)sizeof text) {
+        memcpy(text + sizeof text - 4, "...", 4);
+    }
+    uint64_t dropped = __atomic_exchange_n(&log->dropped, 0, __ATOMIC_RELAXED);
+    if (dropped > 0) {
+        char told[64];
+        snprintf(told, sizeof told, "log: %llu lines were dropped", (unsigned long long)dropped);
+        write_line(log, SWP__LOG_WARNING, told);
+    }
+    write_line(log, level, text);
+}
+
+bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t every_ns, uint64_t *suppressed)
+{
+    if (now_ns < limiter->next_ns) {
+        limiter->suppressed++;
+        return false;
+    }
+    *suppressed = limiter->suppressed;
+    *limiter = (swp__log_limiter){.next_ns = now_ns + every_ns};
+    return true;
+}
