@@ -17,7 +17,7 @@ build/build.ninja:
 python:
 	@tools/setup test
 	@[ -f build-python/build.ninja ] || $(VENV_MESON) setup build-python -Dpython=enabled -Dpython.install_env=venv >/dev/null
-	@ninja -C build-python --quiet
+	@ninja -C build-python --quiet python-package
 	@$(VENV_MESON) install -C build-python --no-rebuild --only-changed --quiet --tags python-runtime
 
 # Runs everything even when something fails, then says how many did. The first make may have configured without cmocka.
