@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import sweepd
-from reference import cases, files, gate, strategies
+from reference import cases, files, gate, golden, strategies
 
 KERNELS = sweepd.kernels()
 
@@ -37,6 +37,19 @@ def test_the_study_s_80_combos_on_any_number_of_threads(study):
 def test_the_cases_by_rule(kernel):
     for case in cases.by_rule():
         gate.check(case, gate.package_table(case, kernel), gate.reference_table(case))
+
+
+def test_the_golden_file():
+    for case, expected in golden.read():
+        for kernel in KERNELS:
+            gate.check(case, gate.package_table(case, kernel), expected)
+
+
+def test_the_golden_file_is_what_the_reference_gives(tmp_path, monkeypatch):
+    committed = golden.PATH.read_text(encoding="utf-8")
+    monkeypatch.setattr(golden, "PATH", tmp_path / "golden.txt")
+    golden.write()
+    assert golden.PATH.read_text(encoding="utf-8") == committed
 
 
 @given(strategies.cases())
