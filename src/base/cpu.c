@@ -131,3 +131,26 @@ const char *swp__isa_name(swp__isa isa)
     static const char *const names[] = {"c", "avx2", "avx512"};
     return names[isa];
 }
+
+static swp__isa find_isa_in_use(void)
+{
+    swp__isa best = swp__cpu_isa();
+    const char *wanted = getenv("SWP_ISA");
+    for (int isa = SWP__ISA_C; wanted != NULL && isa <= (int)best; isa++) {
+        if (strcmp(wanted, swp__isa_name((swp__isa)isa)) == 0) {
+            return (swp__isa)isa;
+        }
+    }
+    return best;
+}
+
+swp__isa swp__isa_in_use(void)
+{
+    static int found; /* 0: not yet, else the set + 1; threads that come at once find the same */
+    int isa = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (isa == 0) {
+        isa = (int)find_isa_in_use() + 1;
+        __atomic_store_n(&found, isa, __ATOMIC_RELAXED);
+    }
+    return (swp__isa)(isa - 1);
+}

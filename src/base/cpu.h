@@ -17,6 +17,11 @@ typedef enum swp__isa {
 } swp__isa;
 
 swp__isa swp__cpu_isa(void);
+
+/* What kernels are chosen by: the machine's best, or the one that SWP_ISA=c|avx2|avx512 in the environment names, if the
+ * machine has it. Read at the first call; the same for the whole process. */
+swp__isa swp__isa_in_use(void);
+
 const char *swp__isa_name(swp__isa isa); /* "c", "avx2", "avx512" */
 
 #endif

@@ -1,0 +1,62 @@
+/* The inner loops of the certified kernel, one table an instruction set: approximate differences of the averages, and of each
+ * bar its sign and whether that sign is certain. What they compute may differ in its last bits between instruction sets;
+ * what is certain does not.
+ *
+ * Bars are laid out so that every lag is an aligned load and a running sum is a vertical addition: a superblock is `lanes`
+ * consecutive blocks of `rows` bars, lane j holds block j, and row r of every array is the vector over the lanes of bar r of
+ * their blocks.
+ *
+ *              lane 0        lane 1        lane 2        lane 3
+ *     row 0    from          from+rows     from+2 rows   from+3 rows
+ *     row 1    from+1        from+rows+1   ...
+ *
+ * Rows before row 0 hold the bars that the windows reach back to. An array's pointer is to its row 0. */
+#ifndef SWP_KERNEL_CERTIFY_FILTER_H
+#define SWP_KERNEL_CERTIFY_FILTER_H
+
+#include "base/cpu.h"
+#include "kernel/certify_bound.h"
+#include "kernel/hma_cross.h"
+
+enum { SWP__FILTER_LANES_MAX = 8 };
+
+typedef struct swp__filter_block {
+    int64_t from; /* bar of lane 0's row 0 */
+    int64_t rows; /* a multiple of 64 */
+    int64_t lead; /* rows before row 0 that hold bars; two more hold zeros */
+    double *sums; /* double running sums of close - c */
+    double range[SWP__FILTER_LANES_MAX], level[SWP__FILTER_LANES_MAX]; /* R and M; R infinite: nothing can be certain */
+} swp__filter_block;
+
+/* What the loops need of a combo. */
+typedef struct swp__filter_combo {
+    swp_params params;
+    swp__certify_weights weights;
+    swp__certify_bound bound;
+} swp__filter_combo;
+
+typedef struct swp__filter_ops {
+    int64_t lanes;
+
+    /* Fills block->sums, range and level from from, rows and lead. A close that is not finite, and a bar outside the slice,
+     * stands as c: windows that hold one are the caller's concern. False: a close was not finite. */
+    bool (*load)(const swp__slice *slice, swp__filter_block *block);
+
+    /* Double running sums of the numerators of wma(close - c, smooth), from row -lead on; two rows of zeros before. */
+    void (*smooth_sums)(const swp__filter_block *block, int64_t smooth, int64_t lead, double *out);
+
+    /* One combo's signs: down[lane * rows/64 + w] has the bits of bars 64w.. of the lane's block where HMA3 < HMA, doubt those
+     * that are not certain. `smoothed`: of smooth_sums, reaching back max(half, full). `own`: room for sums that reach back
+     * max(third, mid, p). False: no doubt anywhere, and doubt[] is not written. */
+    bool (*signs)(const swp__filter_block *block, const swp__filter_combo *combo, const double *smoothed, double *own,
+                  uint64_t *down, uint64_t *doubt);
+} swp__filter_ops;
+
+/* NULL: the program was built for another architecture. Running what the CPU lacks is the caller's mistake. */
+const swp__filter_ops *swp__filter_ops_get(swp__isa isa);
+
+extern const swp__filter_ops swp__filter_ops_c;
+extern const swp__filter_ops swp__filter_ops_avx2;   /* x86-64 only */
+extern const swp__filter_ops swp__filter_ops_avx512; /* x86-64 only */
+
+#endif

@@ -1,0 +1,143 @@
+/* The certified kernel against the strict one, bit for bit, for every instruction set. */
+#include "support/test.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cpu.h"
+#include "base/fpenv.h"
+#include "kernel/hma_cross_certified.h"
+#include "support/hard_series.h"
+
+enum { BARS_MAX = 6000, COMBOS_MAX = 40 };
+
+static const swp__kernel *kernel_of(swp__isa isa)
+{
+    if (isa > swp__cpu_isa()) {
+        fprintf(stderr, "this machine has no %s: ", swp__isa_name(isa));
+        SKIP("not tested here");
+    }
+    switch (isa) {
+    case SWP__ISA_C:
+        return &swp__hma_cross_certified_c;
+#if defined(__x86_64__)
+    case SWP__ISA_AVX2:
+        return &swp__hma_cross_certified_avx2;
+#endif
+    default:
+        return NULL;
+    }
+}
+
+#define TEST_EACH_ISA(name)                                                                                             \
+    static void name(const swp__kernel *kernel);                                                                        \
+    TEST(name##_c)                                                                                                      \
+    {                                                                                                                   \
+        name(kernel_of(SWP__ISA_C));                                                                                    \
+    }                                                                                                                   \
+    TEST(name##_avx2)                                                                                                   \
+    {                                                                                                                   \
+        name(kernel_of(SWP__ISA_AVX2));                                                                                 \
+    }                                                                                                                   \
+    static void name(const swp__kernel *kernel)
+
+static void *new_scratch(const swp__kernel *kernel, int64_t bars_count, const swp_params *combos, size_t combos_count)
+{
+    swp_params largest = combos[0];
+    for (size_t i = 0; i < combos_count; i++) {
+        int64_t *most = &largest.half;
+        const int64_t *values = &combos[i].half;
+        for (size_t j = 0; j < SWP_PARAMS_COUNT; j++) {
+            most[j] = values[j] > most[j] ? values[j] : most[j];
+        }
+    }
+    return aligned_alloc(64, kernel->scratch_size(bars_count, &largest, combos_count));
+}
+
+/* Runs the kernel over the slice in calls of a random number of quanta. */
+static void run_in_parts(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
+                         size_t combos_count, swp__random *random, swp__trade_state *states)
+{
+    void *scratch = new_scratch(kernel, slice->bars_count, combos, combos_count);
+    assert_non_null(scratch);
+    for (size_t i = 0; i < combos_count; i++) {
+        swp__trade_state_init(&states[i]);
+    }
+    int64_t quantum = kernel->quantum_bars(slice, combos, combos_count);
+    for (int64_t from = 0, to; from < slice->bars_count; from = to) {
+        to = from + quantum * swp__random_between(random, 1, 3);
+        to = to < slice->bars_count ? to : slice->bars_count;
+        kernel->run(slice, exec, combos, combos_count, from, to, states, scratch);
+    }
+    free(scratch);
+}
+
+static void assert_states_equal(const swp__trade_state *a, const swp__trade_state *b)
+{
+    assert_int_equal(a->trades, b->trades);
+    assert_int_equal(a->position, b->position);
+    assert_int_equal(a->armed, b->armed);
+    assert_int_equal(a->entry_bar, b->entry_bar);
+    assert_int_equal(a->first_bar, b->first_bar);
+    assert_bits_equal(a->entry, b->entry);
+    assert_bits_equal(a->pnl, b->pnl);
+}
+
+static void assert_equals_strict(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec,
+                                 const swp_params *combos, size_t combos_count, swp__random *random)
+{
+    static swp__trade_state got[COMBOS_MAX];
+    run_in_parts(kernel, slice, exec, combos, combos_count, random, got);
+    for (size_t i = 0; i < combos_count; i++) {
+        swp__trade_state expected;
+        run_in_parts(&swp__hma_cross_strict, slice, exec, &combos[i], 1, random, &expected);
+        assert_states_equal(&got[i], &expected);
+    }
+}
+
+/* Combos that fit the slice; some twice. */
+static size_t draw_combos(swp__random *random, int64_t bars_count, int64_t longest, swp_params *combos)
+{
+    size_t count = 0, wanted = (size_t)swp__random_between(random, 1, COMBOS_MAX);
+    for (size_t tries = 0; tries < 10 * wanted && count < wanted; tries++) {
+        bool again = count > 0 && swp__random_between(random, 0, 9) == 0;
+        combos[count] = again ? combos[count - 1] : swp__hard_combo(random, longest);
+        count += swp_params_bars_needed(&combos[count]) <= bars_count ? 1 : 0;
+    }
+    return count;
+}
+
+static void fuzz(const swp__kernel *kernel, uint64_t seed, int rounds)
+{
+    static double close[BARS_MAX];
+    swp_params combos[COMBOS_MAX];
+    swp__random random = {seed};
+    uint64_t saved = swp__fpenv_enter();
+    for (int round = 0; round < rounds; round++) {
+        int64_t bars = swp__random_between(&random, 1, BARS_MAX);
+        if (round % 4 == 0) { /* around the borders of words and superblocks */
+            bars = 64 * swp__random_between(&random, 1, BARS_MAX / 64 - 1) + swp__random_between(&random, -1, 1);
+        } else if (round % 4 == 1) {
+            bars = swp__random_between(&random, 1, 700);
+        }
+        swp__hard_fill(close, bars, (swp__hard)(round % SWP__HARD_COUNT), &random);
+        int64_t longest = swp__random_between(&random, 1, round % 5 == 0 ? 400 : 40);
+        size_t count = draw_combos(&random, bars, longest, combos);
+        if (count == 0) {
+            continue;
+        }
+        int64_t trade_from = swp__random_between(&random, 0, 2) == 0 ? swp__random_between(&random, 0, bars - 1) : 0;
+        swp__slice slice = {.close = close, .bars_count = bars, .trade_from = trade_from};
+        swp__exec exec = {.fee = 0.09, .entry = swp__random_between(&random, 0, 1) == 0 ? SWP_ENTRY_FIRST : SWP_ENTRY_CROSS};
+        assert_equals_strict(kernel, &slice, &exec, combos, count, &random);
+    }
+    swp__fpenv_leave(saved);
+}
+
+/* SWEEPD_FUZZ_ROUNDS makes it longer; a round is one series with up to 40 combos. */
+TEST_EACH_ISA(certified_is_strict_for_hard_series_and_any_combos)
+{
+    const char *rounds = getenv("SWEEPD_FUZZ_ROUNDS");
+    const char *seed = getenv("SWEEPD_FUZZ_SEED");
+    fuzz(kernel, seed != NULL ? strtoull(seed, NULL, 10) : 1, rounds != NULL ? atoi(rounds) : 200);
+}
