@@ -462,6 +462,14 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
+/* Combos a chain: as many as the kernel does best with, but no fewer chains than threads where there are combos enough. */
+static size_t chain_batch(const swp__kernel *kernel, uint64_t combos_count, uint64_t windows_count, uint32_t threads)
+{
+    uint64_t chains_wanted = (threads + windows_count - 1) / windows_count;
+    uint64_t share = (combos_count + chains_wanted - 1) / chains_wanted;
+    return least(kernel->batch, share);
+}
+
 swp_status swp_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
                      const swp_sweep_result *result, swp_error *error)
 {
@@ -485,11 +493,11 @@ swp_status swp_sweep(swp_engine *engine, const swp_series *series, const swp_swe
         .windows_count = request->windows_count > 0 ? request->windows_count : 1,
         .kernel = kernel,
         .exec = {.fee = request->fee, .entry = request->entry},
-        .batch = least(kernel->batch, combos_count),
     };
+    uint32_t threads = request->max_threads != 0 ? least(request->max_threads, engine->threads) : engine->threads;
+    plan.batch = chain_batch(kernel, combos_count, plan.windows_count, threads);
     plan.window_chains = (combos_count + plan.batch - 1) / plan.batch;
     plan.chains_count = plan.window_chains * plan.windows_count;
-    uint32_t threads = request->max_threads != 0 ? least(request->max_threads, engine->threads) : engine->threads;
     uint32_t slots_count = least(threads, plan.chains_count);
     swp__sweep *sweep = make_sweep(&plan, slots_count);
     if (sweep == NULL) {
