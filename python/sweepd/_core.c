@@ -88,6 +88,32 @@ done:
     return result;
 }
 
+PyDoc_STRVAR(bars_needed_doc, "bars_needed(params, bars) -> None\n\n"
+                              "Fills bars, int64[n], with the bars that each row of params, int64[n, 6], needs.");
+
+static PyObject *bars_needed(PyObject *module, PyObject *args)
+{
+    (void)module;
+    Py_buffer buffers[2] = {{0}};
+    PyObject *result = NULL;
+    if (!PyArg_ParseTuple(args, "y*w*:bars_needed", &buffers[0], &buffers[1])) {
+        goto done;
+    }
+    uint64_t count = (uint64_t)buffers[0].len / sizeof(swp_params);
+    const swp_params *params = buffers[0].buf;
+    int64_t *bars = buffer_items(&buffers[1], "bars", count, sizeof *bars);
+    if (bars == NULL) {
+        goto done;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        bars[i] = swp_params_bars_needed(&params[i]);
+    }
+    result = Py_NewRef(Py_None);
+done:
+    release_all(buffers, 2);
+    return result;
+}
+
 /* ---- a sweep ---- */
 
 enum {
@@ -281,6 +307,7 @@ static bool load_errors(void)
 
 static PyMethodDef methods[] = {
     {"params_from_lengths", params_from_lengths, METH_VARARGS, params_from_lengths_doc},
+    {"bars_needed", bars_needed, METH_VARARGS, bars_needed_doc},
     {"sweep", sweep, METH_VARARGS, sweep_doc},
     {"forget_engine", forget_engine, METH_NOARGS, forget_engine_doc},
     {NULL, NULL, 0, NULL},

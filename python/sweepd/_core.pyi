@@ -11,6 +11,7 @@ ALLOW_INF: int
 ALLOW_NONPOSITIVE: int
 
 def params_from_lengths(lengths: Buffer, params: Buffer, /) -> None: ...
+def bars_needed(params: Buffer, bars: Buffer, /) -> None: ...
 def sweep(
     close: Buffer, params: Buffer,
     pnl: Buffer, trades: Buffer, first_bar: Buffer,

@@ -42,12 +42,16 @@ class Sweep:
     length: npt.NDArray[np.int64] | None  #: [n] the lengths asked for; None when params were given
     first_bar: npt.NDArray[np.int64]  #: [n] first bar where both averages are valid, from 0; -1: none
     open: OpenTrades
+    bars: int  #: bars of the series
+    bars_needed: npt.NDArray[np.int64]  #: [n] bars a series must have for this combo's averages to be valid once
 
     def __len__(self) -> int:
         return len(self.pnl)
 
     def __repr__(self) -> str:
-        return f"<Sweep of {len(self)} combos, {int(self.trades.sum())} trades>"
+        short = int((self.bars_needed > self.bars).sum())
+        note = f", {short} of them need up to {self.bars_needed.max()} bars" if short else ""
+        return f"<Sweep of {len(self)} combos over {self.bars} bars, {int(self.trades.sum())} trades{note}>"
 
 
 def sweep(
@@ -79,7 +83,7 @@ def sweep(
     kernel   "auto" or one of kernels(): the numbers are the same
     allow    what closes are let in that are refused else: any of "nan", "inf", "nonpositive"
 
-    Returns a Sweep: pnl, trades, params, first_bar and open, in input order.
+    Returns a Sweep: pnl, trades, params, first_bar, open, bars_needed, in input order.
     Raises TypeError for a dtype that cannot be carried over exactly, ValueError for a shape, and BadParam, a ValueError, for
     a value (its `at` is the index); MemoryError. The GIL is released while it runs; Ctrl+C ends it.
     """
@@ -96,4 +100,7 @@ def sweep(
         _inputs.choice(entry, "entry", _inputs.ENTRIES), _inputs.choice(kernel, "kernel", KERNELS),
         _inputs.threads_count(threads), _inputs.allow_bits(allow),
     )
-    return Sweep(pnl, trades, rows, lengths, first_bar, OpenTrades(side, entry_bar, entry_price, last, open_pnl))
+    bars_needed = np.empty(n, np.int64)
+    _core.bars_needed(rows, bars_needed)
+    open_trades = OpenTrades(side, entry_bar, entry_price, last, open_pnl)
+    return Sweep(pnl, trades, rows, lengths, first_bar, open_trades, len(closes), bars_needed)
