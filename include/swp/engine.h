@@ -23,7 +23,9 @@ typedef struct swp_engine_options {
     const swp_clock *clock;         /* NULL: the system's monotonic clock */
 } swp_engine_options;
 
-/* `options` may be NULL. Threads start when a sweep first needs them. BAD_PARAM (threads > 1024), NO_MEMORY. */
+/* `options` may be NULL. Threads start when a sweep first needs them. Checked in this order:
+ * BAD_PARAM (threads > 1024), BAD_PARAM (the environment's SWP_ISA names an instruction set that there is not or that this
+ * machine lacks), NO_MEMORY. */
 SWP_API SWP_MUST_CHECK swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine,
                                                  swp_error *error);
 

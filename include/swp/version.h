@@ -14,6 +14,10 @@ SWP_API const char *swp_version(void);
 /* "gcc 12.2.0": what it was built with. */
 SWP_API const char *swp_compiler(void);
 
+/* "avx512", "avx2" or "c": the instruction set its kernels use here. The best this machine has, or what the environment
+ * variable SWP_ISA names; the numbers are the same. */
+SWP_API const char *swp_isa(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 
 static uint32_t affinity_count(void)
 {
@@ -126,31 +127,54 @@ swp__isa swp__cpu_isa(void)
     return SWP__ISA_C;
 }
 
+static const char *const isa_names[] = {"c", "avx2", "avx512"};
+enum { ISA_COUNT = sizeof isa_names / sizeof isa_names[0] };
+
 const char *swp__isa_name(swp__isa isa)
 {
-    static const char *const names[] = {"c", "avx2", "avx512"};
-    return names[isa];
+    return isa_names[isa];
 }
 
-static swp__isa find_isa_in_use(void)
+/* The set SWP_ISA names, ISA_COUNT for no such name, or the best where it is not set. */
+static int wanted_isa(void)
 {
-    swp__isa best = swp__cpu_isa();
-    const char *wanted = getenv("SWP_ISA");
-    for (int isa = SWP__ISA_C; wanted != NULL && isa <= (int)best; isa++) {
-        if (strcmp(wanted, swp__isa_name((swp__isa)isa)) == 0) {
-            return (swp__isa)isa;
-        }
+    const char *name = getenv("SWP_ISA");
+    if (name == NULL || name[0] == '\0') {
+        return (int)swp__cpu_isa();
     }
-    return best;
+    int isa = 0;
+    while (isa < ISA_COUNT && strcmp(name, isa_names[isa]) != 0) {
+        isa++;
+    }
+    return isa;
+}
+
+static int chosen_isa(void)
+{
+    static int chosen = -1;
+    int isa = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+    if (isa < 0) {
+        isa = wanted_isa();
+        __atomic_store_n(&chosen, isa, __ATOMIC_RELAXED); /* whoever else looks finds the same */
+    }
+    return isa;
 }
 
 swp__isa swp__isa_in_use(void)
 {
-    static int found; /* 0: not yet, else the set + 1; threads that come at once find the same */
-    int isa = __atomic_load_n(&found, __ATOMIC_RELAXED);
-    if (isa == 0) {
-        isa = (int)find_isa_in_use() + 1;
-        __atomic_store_n(&found, isa, __ATOMIC_RELAXED);
+    int isa = chosen_isa();
+    return isa <= (int)swp__cpu_isa() ? (swp__isa)isa : swp__cpu_isa();
+}
+
+swp_status swp__isa_check(swp_error *error)
+{
+    int isa = chosen_isa();
+    if (isa == ISA_COUNT) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "SWP_ISA names no instruction set; expected c, avx2 or avx512");
     }
-    return (swp__isa)(isa - 1);
+    if (isa > (int)swp__cpu_isa()) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "SWP_ISA is %s, which this machine lacks; its best is %s",
+                         isa_names[isa], isa_names[swp__cpu_isa()]);
+    }
+    return SWP_OK;
 }

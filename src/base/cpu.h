@@ -3,6 +3,7 @@
 #define SWP_BASE_CPU_H
 
 #include <stdint.h>
+#include "swp/error.h"
 
 /* CPUs the process may run on: its affinity mask, cut by the cgroup's CPU quota (v2 cpu.max on every level up to the
  * root, or v1 cfs_quota_us), rounded up; at least 1. */
@@ -18,9 +19,11 @@ typedef enum swp__isa {
 
 swp__isa swp__cpu_isa(void);
 
-/* What kernels are chosen by: the machine's best, or the one that SWP_ISA=c|avx2|avx512 in the environment names, if the
- * machine has it. Read at the first call; the same for the whole process. */
+/* The set this process uses: the best the machine has, or a lower one that the environment variable SWP_ISA names. Looked up once;
+ * swp__isa_in_use gives the best one where SWP_ISA cannot be followed, which an engine has refused before anything is
+ * computed: BAD_PARAM, SWP_ISA names no set, or one that this machine lacks. */
 swp__isa swp__isa_in_use(void);
+swp_status swp__isa_check(swp_error *error);
 
 const char *swp__isa_name(swp__isa isa); /* "c", "avx2", "avx512" */
 

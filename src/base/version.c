@@ -1,5 +1,7 @@
 #include "swp/version.h"
 
+#include "base/cpu.h"
+
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else
@@ -14,4 +16,9 @@ const char *swp_version(void)
 const char *swp_compiler(void)
 {
     return COMPILER;
+}
+
+const char *swp_isa(void)
+{
+    return swp__isa_name(swp__isa_in_use());
 }

@@ -23,6 +23,10 @@ swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine
         return swp__fail(error, SWP_BAD_PARAM, 1, "engine: %" PRIu32 " threads, expected 0..%d", options->threads,
                          SWP__THREADS_MAX);
     }
+    swp_status status = swp__isa_check(error);
+    if (status != SWP_OK) {
+        return status;
+    }
     uint32_t threads = options->threads != 0 ? options->threads : swp__cpu_usable_count();
     if (threads > SWP__THREADS_MAX) {
         threads = SWP__THREADS_MAX;

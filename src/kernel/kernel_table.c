@@ -2,13 +2,16 @@
 #include "base/cpu.h"
 #include "kernel/hma_cross.h"
 #include "kernel/hma_cross_certified.h"
+#include "kernel/hma_cross_exact.h"
 
 enum { ISA_COUNT = SWP__ISA_AVX512 + 1 };
 
 #define EVERY_ISA(kernel) {&(kernel), &(kernel), &(kernel)}
 #if defined(__x86_64__)
 #define CERTIFIED {&swp__hma_cross_certified_c, &swp__hma_cross_certified_avx2, &swp__hma_cross_certified_avx2}
+#define EXACT {&swp__hma_cross_exact_c, &swp__hma_cross_exact_avx2, &swp__hma_cross_exact_avx512}
 #else
+#define EXACT EVERY_ISA(swp__hma_cross_exact_c)
 #define CERTIFIED EVERY_ISA(swp__hma_cross_certified_c)
 #endif
 
@@ -16,7 +19,7 @@ static const swp__kernel *const table[][ISA_COUNT] = {
     [SWP_KERNEL_AUTO] = CERTIFIED,
     [SWP_KERNEL_STRICT] = EVERY_ISA(swp__hma_cross_strict),
     [SWP_KERNEL_STRICT_CHECKED] = EVERY_ISA(swp__hma_cross_strict_checked),
-    [SWP_KERNEL_EXACT] = {NULL},
+    [SWP_KERNEL_EXACT] = EXACT,
     [SWP_KERNEL_CERTIFIED] = CERTIFIED,
 };
 

@@ -6,43 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernel/sign_words.h"
+#include "support/each_isa.h"
 #include "support/hard_series.h"
 
 /* The eight-lane code, split by the compiler for the machine at hand. */
 #define SWP_LANES 8
-#define OPS eight_lanes
-extern const swp__sign_ops eight_lanes;
+#define OPS swp__sign_ops_eight_lanes
+extern const swp__sign_ops swp__sign_ops_eight_lanes;
 #include "kernel/sign_words.inc"
 
-static const swp__sign_ops *ops_of(swp__isa isa)
+static const swp__sign_ops *ops_of(swp__variant variant)
 {
-    const swp__sign_ops *ops = swp__sign_ops_get(isa);
-    if (ops == NULL || isa > swp__cpu_isa()) {
-        fprintf(stderr, "this machine has no %s: ", swp__isa_name(isa));
-        SKIP("not tested here");
-    }
-    return ops;
+    return variant == SWP__VARIANT_EIGHT_LANES ? &swp__sign_ops_eight_lanes : swp__sign_ops_get((swp__isa)variant);
 }
-
-#define TEST_EACH_ISA(name)                                                                                             \
-    static void name(const swp__sign_ops *ops);                                                                         \
-    TEST(name##_c)                                                                                                      \
-    {                                                                                                                   \
-        name(&swp__sign_ops_c);                                                                                         \
-    }                                                                                                                   \
-    TEST(name##_avx2)                                                                                                   \
-    {                                                                                                                   \
-        name(ops_of(SWP__ISA_AVX2));                                                                                    \
-    }                                                                                                                   \
-    TEST(name##_avx512)                                                                                                 \
-    {                                                                                                                   \
-        name(ops_of(SWP__ISA_AVX512));                                                                                  \
-    }                                                                                                                   \
-    TEST(name##_eight_lanes_without_avx512)                                                                             \
-    {                                                                                                                   \
-        name(&eight_lanes);                                                                                             \
-    }                                                                                                                   \
-    static void name(const swp__sign_ops *ops)
 
 enum { BARS_MAX = 3000, COMBOS_MAX = 9, STRIDE = BARS_MAX / SWP__WORD_BARS + 2 };
 
@@ -107,7 +83,7 @@ TEST_EACH_ISA(trade_words_are_trade_bar_for_any_signs_closes_ranges_and_entry_ru
         for (int64_t from = 0, to; from < bars; from = to) {
             to = swp__random_between(&random, from + 1, bars);
             int64_t w = from / SWP__WORD_BARS;
-            ops->trade_words(&slice, &exec, from, to, combos, &up[0][w], &down[0][w], STRIDE, got);
+            ops_of(variant)->trade_words(&slice, &exec, from, to, combos, &up[0][w], &down[0][w], STRIDE, got);
             for (size_t i = 0; i < combos; i++) {
                 trade_scalar(&slice, &exec, from, to, &up[i][w], &down[i][w], &expected[i]);
                 assert_states_equal(&got[i], &expected[i]);
@@ -167,7 +143,7 @@ TEST_EACH_ISA(exact_word_is_the_strict_order_for_any_bars_of_any_combo)
         for (int64_t from = 0, count; from < bars; from += count) {
             int64_t most = bars - from < SWP__WORD_BARS ? bars - from : SWP__WORD_BARS;
             count = swp__random_between(&random, 0, 1) == 0 ? most : swp__random_between(&random, 1, most);
-            swp__sign_word word = ops->exact_word(&slice, &combo, from, count, scratch);
+            swp__sign_word word = ops_of(variant)->exact_word(&slice, &combo, from, count, scratch);
             swp__sign_word expected = {0};
             for (int64_t i = 0; i < count; i++) {
                 double a = hma[from + i], b = hma3[from + i];

@@ -9,6 +9,11 @@
 
 #include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 typedef double vec __attribute__((vector_size(SWP_LANES * sizeof(double))));
 typedef int64_t ivec __attribute__((vector_size(SWP_LANES * sizeof(int64_t))));
@@ -32,6 +37,39 @@ INLINE void store_unaligned(double *to, vec v)
 INLINE vec splat(double value)
 {
     return value - (vec){0}; /* exact for every value, and folded to a broadcast */
+}
+
+INLINE vec clear_low_27_bits(vec v)
+{
+    ivec bits;
+    memcpy(&bits, &v, sizeof bits);
+    bits &= ~((INT64_C(1) << 27) - 1);
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* a - b * c, where the result is a double exactly and c is an integer below 2^26: without a fused operation by cutting b into
+ * two parts whose products are exact. */
+INLINE vec exact_remainder(vec a, vec b, vec c)
+{
+#if defined(__AVX512F__) && SWP_LANES == 8
+    return (vec)_mm512_fnmadd_pd((__m512d)b, (__m512d)c, (__m512d)a);
+#elif defined(__FMA__) && SWP_LANES == 4
+    return (vec)_mm256_fnmadd_pd((__m256d)b, (__m256d)c, (__m256d)a);
+#elif defined(__aarch64__) && SWP_LANES == 2
+    return (vec)vfmsq_f64((float64x2_t)a, (float64x2_t)b, (float64x2_t)c);
+#else
+    vec high = clear_low_27_bits(b);
+    return (a - high * c) - (b - high) * c;
+#endif
+}
+
+/* sum / d, rounded correctly, for an integer d below 2^26, its reciprocal rounded to nearest, and a sum that is zero, NaN or of a
+ * magnitude that keeps every step clear of overflow and underflow (docs/decisions/0003-exact-kernel.md). */
+INLINE vec divide_by_reciprocal(vec sum, vec d, vec reciprocal)
+{
+    vec quotient = sum * reciprocal;
+    return quotient + exact_remainder(sum, quotient, d) * reciprocal;
 }
 
 #endif

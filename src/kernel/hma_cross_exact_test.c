@@ -1,0 +1,169 @@
+/* The exact kernel against the strict one, to the bit, for every instruction set. */
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kernel/hma_cross.h"
+#include "kernel/hma_cross_exact.h"
+#include "support/each_isa.h"
+#include "support/hard_series.h"
+
+extern const swp__sign_ops swp__sign_ops_eight_lanes;
+extern const swp__kernel swp__hma_cross_exact_eight_lanes;
+#define SWP_LANES 8
+#define OPS swp__sign_ops_eight_lanes
+#define KERNEL swp__hma_cross_exact_eight_lanes
+#include "kernel/hma_cross_exact.inc"
+
+static const swp__kernel *kernel_of(swp__variant variant)
+{
+    switch (variant) {
+#if defined(__x86_64__)
+    case SWP__VARIANT_AVX2:
+        return &swp__hma_cross_exact_avx2;
+    case SWP__VARIANT_AVX512:
+        return &swp__hma_cross_exact_avx512;
+#endif
+    case SWP__VARIANT_EIGHT_LANES:
+        return &swp__hma_cross_exact_eight_lanes;
+    default:
+        return &swp__hma_cross_exact_c;
+    }
+}
+
+enum { BARS_MAX = 20000, COMBOS_MAX = 40 };
+
+static void *new_scratch(const swp__kernel *kernel, const swp__slice *slice, const swp_params *combos, size_t combos_count)
+{
+    swp_params largest = combos[0];
+    for (size_t i = 1; i < combos_count; i++) {
+        int64_t *most = &largest.half;
+        for (int j = 0; j < SWP_PARAMS_COUNT; j++) {
+            const int64_t *values = &combos[i].half;
+            most[j] = most[j] > values[j] ? most[j] : values[j];
+        }
+    }
+    size_t size = kernel->scratch_size(slice->bars_count, &largest, combos_count);
+    assert_int_equal(size % 64, 0);
+    void *scratch = aligned_alloc(64, size);
+    assert_non_null(scratch);
+    memset(scratch, 0x55, size);
+    return scratch;
+}
+
+/* Carries the states over the whole slice, `quanta` at a time. */
+static void run_whole(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
+                      size_t combos_count, int64_t quanta, swp__trade_state *states)
+{
+    for (size_t first = 0; first < combos_count; first += kernel->batch) {
+        size_t count = combos_count - first < kernel->batch ? combos_count - first : kernel->batch;
+        void *scratch = new_scratch(kernel, slice, combos + first, count);
+        int64_t step = quanta * kernel->quantum_bars(slice, combos + first, count);
+        for (size_t i = 0; i < count; i++) {
+            swp__trade_state_init(&states[first + i]);
+        }
+        for (int64_t from = 0, to; from < slice->bars_count; from = to) {
+            to = slice->bars_count - from < step ? slice->bars_count : from + step;
+            kernel->run(slice, exec, combos + first, count, from, to, states + first, scratch);
+        }
+        free(scratch);
+    }
+}
+
+static void assert_states_equal(const swp__trade_state *a, const swp__trade_state *b)
+{
+    assert_int_equal(a->position, b->position);
+    assert_int_equal(a->armed, b->armed);
+    assert_int_equal(a->entry_bar, b->entry_bar);
+    assert_int_equal(a->first_bar, b->first_bar);
+    assert_int_equal(a->trades, b->trades);
+    assert_bits_equal(a->entry, b->entry);
+    assert_bits_equal(a->pnl, b->pnl);
+}
+
+/* Combos that the slice has bars enough for. */
+static size_t random_combos(swp_params *combos, size_t most, int64_t bars, swp__random *random)
+{
+    int64_t longest = swp__random_between(random, 1, bars < 250 ? bars : 250);
+    size_t wanted = (size_t)swp__random_between(random, 1, (int64_t)most), count = 0;
+    for (int tries = 0; count < wanted && tries < 1000; tries++) {
+        combos[count] = swp__hard_combo(random, longest);
+        if (count > 0 && swp__random_between(random, 0, 2) == 0) { /* shares an HMA with the one before */
+            combos[count].half = combos[count - 1].half;
+            combos[count].full = combos[count - 1].full;
+            combos[count].smooth = combos[count - 1].smooth;
+        }
+        count += swp_params_bars_needed(&combos[count]) <= bars ? 1 : 0;
+    }
+    return count;
+}
+
+static int64_t random_bars(swp__random *random)
+{
+    int64_t near_a_word = 64 * swp__random_between(random, 1, 40) + swp__random_between(random, -1, 1);
+    int64_t near_a_quantum = 4096 * swp__random_between(random, 1, 3) + swp__random_between(random, -2, 2);
+    switch (swp__random_between(random, 0, 9)) {
+    case 0:
+        return near_a_quantum;
+    case 1:
+    case 2:
+        return swp__random_between(random, 1, 64);
+    default:
+        return near_a_word;
+    }
+}
+
+static void check_equals_strict(const swp__kernel *kernel, const swp__slice *slice, swp_entry entry, const swp_params *combos,
+                                size_t count, int64_t quanta)
+{
+    static swp__trade_state got[COMBOS_MAX], expected[COMBOS_MAX];
+    swp__exec exec = {.fee = 0.09, .entry = entry};
+    run_whole(kernel, slice, &exec, combos, count, quanta, got);
+    run_whole(&swp__hma_cross_strict, slice, &exec, combos, count, slice->bars_count, expected);
+    for (size_t i = 0; i < count; i++) {
+        assert_states_equal(&got[i], &expected[i]);
+    }
+}
+
+/* A copy in memory of its own: a sanitizer sees any read outside it. */
+static double *copy_of(const double *close, int64_t bars)
+{
+    double *copy = malloc((size_t)bars * sizeof *copy);
+    assert_non_null(copy);
+    memcpy(copy, close, (size_t)bars * sizeof *copy);
+    return copy;
+}
+
+TEST_EACH_ISA(exact_equals_strict_on_hard_series_of_any_length_with_any_combos)
+{
+    static double close[BARS_MAX];
+    swp__random random = {7};
+    for (int round = 0; round < 25 * SWP__HARD_COUNT; round++) {
+        int64_t bars = random_bars(&random);
+        swp_params combos[COMBOS_MAX];
+        size_t count = random_combos(combos, bars > 3000 ? 4 : COMBOS_MAX, bars, &random);
+        swp__hard_fill(close, bars, (swp__hard)(round % SWP__HARD_COUNT), &random);
+        double *copy = copy_of(close, bars);
+        int64_t trade_from = swp__random_between(&random, 0, 1) == 0 ? 0 : swp__random_between(&random, 0, bars - 1);
+        check_equals_strict(kernel_of(variant), &(swp__slice){copy, bars, trade_from},
+                            round % 3 == 0 ? SWP_ENTRY_CROSS : SWP_ENTRY_FIRST, combos, count,
+                            swp__random_between(&random, 1, 2));
+        free(copy);
+    }
+}
+
+TEST_EACH_ISA(exact_equals_strict_where_lengths_reach_the_whole_series)
+{
+    enum { BARS = 1500 };
+    static double close[BARS];
+    swp__random random = {8};
+    for (int round = 0; round < SWP__HARD_COUNT; round++) {
+        swp__hard_fill(close, BARS, (swp__hard)round, &random);
+        const swp_params combos[] = {
+            {BARS, 1, 1, 1, 1, 1},     {1, 1, BARS, 1, 1, 1},   {1, 1, 1, BARS, 1, 1},     {1, 1, 1, 1, BARS, 1},
+            {1, 1, 1, 1, 1, BARS / 2}, {1, 1, 1, 1, 1, 1},      {700, 600, 800, 3, 2, 1},  {1, 2, 3, 500, 900, 600},
+        };
+        check_equals_strict(kernel_of(variant), &(swp__slice){close, BARS, 0}, SWP_ENTRY_FIRST, combos, 8, 1);
+    }
+}
