@@ -99,7 +99,8 @@ static void sync_folder(char *path)
     }
 }
 
-/* Flushes and closes; false with errno set when any byte did not reach the disk. */
+/* Flushes and closes; false with errno set when any byte did not reach the disk. Where a write before this call failed, errno
+ * is still its own: writers do nothing between that could change it. */
 static bool settle(swp__whole_file *file)
 {
     bool written = fflush(file->stream) == 0 && ferror(file->stream) == 0;
@@ -113,7 +114,6 @@ static bool settle(swp__whole_file *file)
 swp_status swp__whole_file_finish(swp__whole_file *file, swp_error *error)
 {
     swp_status status = SWP_OK;
-    errno = 0;
     if (!settle(file) || (file->temp_path != NULL && rename(file->temp_path, file->path) != 0)) {
         errno = errno != 0 ? errno : EIO;
         status = fail(error, file->path);

@@ -1,7 +1,146 @@
+/* What a person types: finds the command, reads its options, runs it. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cpu.h"
+#include "cli/cli.h"
+#include "cli/nearest.h"
+#include "swp/engine.h"
+#include "swp/version.h"
 
-int main(void)
+static const swp__command commands[] = {
+    {SWP__COMMAND_BENCH_SWEEP, "bench sweep", NULL, "Times sweeps over a made series: what this machine does.",
+     "Before it times a kernel it compares its results with the strict kernel's, and refuses when one bit differs.",
+     "  sweepd bench sweep\n"
+     "  sweepd bench sweep --shape constant --threads 1\n"
+     "  sweepd bench sweep --bars 1000000 --combos 1000 --runs 3 --format json",
+     swp__bench_sweep_command},
+    {SWP__COMMAND_GENERATE, "generate", NULL, "Makes a series by rule: the study's random walk, and hard shapes.",
+     "randwalk is the stream of NumPy's default_rng(seed).standard_normal: close = start * exp(cumsum(sigma * z)).",
+     "  sweepd generate --out study.npy\n"
+     "  sweepd generate --bars 1000 --seed 7 --shape tick-grid --out ticks.csv",
+     swp__generate_command},
+};
+enum { COMMANDS_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_usage(FILE *out)
 {
-    puts("sweepd");
+    fputs("usage: sweepd COMMAND [options]\n\n", out);
+    for (size_t i = 0; i < COMMANDS_COUNT; i++) {
+        fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    }
+    fputs("\n  sweepd COMMAND --help  its options and examples\n"
+          "  sweepd --version       version, compiler, kernels, instruction set\n\n"
+          "exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted\n",
+          out);
+}
+
+static void print_version(void)
+{
+    printf("sweepd %s\ncompiler: %s\nkernels:", swp_version(), swp_compiler());
+    for (uint32_t k = 0; k < SWP__KERNELS_MAX; k++) {
+        const char *name = swp_kernel_name((swp_kernel)k);
+        if (name != NULL) {
+            printf(" %s", name);
+        }
+    }
+    printf("\ninstruction set: %s\n", swp__isa_name(swp__cpu_isa()));
+}
+
+/* How many of the words are the command's name; 0: they are not. */
+static int match(const swp__command *command, int words_count, char *const *words)
+{
+    const char *name = command->name;
+    for (int i = 0; i < words_count; i++) {
+        size_t size = strcspn(name, " ");
+        if (strlen(words[i]) != size || memcmp(words[i], name, size) != 0) {
+            return 0;
+        }
+        name += size;
+        if (*name == '\0') {
+            return i + 1;
+        }
+        name++;
+    }
     return 0;
+}
+
+static int run_command(const swp__command *command, int words_count, char *const *words)
+{
+    swp__arguments arguments;
+    swp_error error;
+    if (swp__options_parse(command, words_count, words, &arguments, &error) != SWP_OK) {
+        fprintf(stderr, "sweepd %s: %s\nsee: sweepd %s --help\n", command->name, error.message, command->name);
+        return SWP__EXIT_USAGE;
+    }
+    if (arguments.help) {
+        swp__options_print_help(stdout, command);
+        return SWP__EXIT_OK;
+    }
+    return command->run(&arguments);
+}
+
+static int refuse_command(const char *word)
+{
+    const char *nearest = NULL;
+    size_t distance = SIZE_MAX;
+    for (size_t i = 0; i < COMMANDS_COUNT; i++) {
+        char first[32];
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(commands[i].name, " "), commands[i].name);
+        size_t d = strcmp(word, first) == 0 ? 0 : swp__nearest_distance(word, first);
+        if (d < distance) {
+            nearest = commands[i].name;
+            distance = d;
+        }
+    }
+    fprintf(stderr, "sweepd: no command \"%s\"", word);
+    if (nearest != NULL) {
+        fprintf(stderr, "; did you mean \"%s\"?", nearest);
+    }
+    fputs("\nsee: sweepd --help\n", stderr);
+    return SWP__EXIT_USAGE;
+}
+
+static int dispatch(int words_count, char *const *words)
+{
+    for (size_t i = 0; i < COMMANDS_COUNT; i++) {
+        int matched = match(&commands[i], words_count, words);
+        if (matched > 0) {
+            return run_command(&commands[i], words_count - matched, words + matched);
+        }
+    }
+    if (words_count == 0) {
+        print_usage(stderr);
+        return SWP__EXIT_USAGE;
+    }
+    const char *last = words[words_count - 1];
+    if (strcmp(words[0], "help") == 0 || strcmp(last, "--help") == 0 || strcmp(last, "-h") == 0) {
+        print_usage(stdout);
+        return SWP__EXIT_OK;
+    }
+    if (strcmp(words[0], "--version") == 0) {
+        print_version();
+        return SWP__EXIT_OK;
+    }
+    return refuse_command(words[0]);
+}
+
+/* A program started without descriptor 0, 1 or 2 would take the next file it opens for it. Here reading or writing it is an
+ * error instead. */
+static void occupy_standard_descriptors(void)
+{
+    for (int descriptor = 0; descriptor <= 2; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) == -1 && open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) == -1) {
+            return;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    occupy_standard_descriptors();
+    signal(SIGPIPE, SIG_DFL); /* `| head` ends us quietly, even where a parent ignored the signal */
+    return swp__exit_flushed(dispatch(argc - 1, argv + 1));
 }

@@ -1,0 +1,47 @@
+/* The commands, and what was said on the command line: one field for each row of option_table.c. */
+#ifndef SWP_CLI_ARGUMENTS_H
+#define SWP_CLI_ARGUMENTS_H
+
+#include "cli/options.h"
+
+enum {
+    SWP__COMMAND_SWEEP = 1 << 0,
+    SWP__COMMAND_VERIFY = 1 << 1,
+    SWP__COMMAND_BENCH_SWEEP = 1 << 2,
+    SWP__COMMAND_GENERATE = 1 << 3,
+};
+
+enum { SWP__FORMAT_TABLE, SWP__FORMAT_JSON, SWP__FORMAT_CSV };
+enum { SWP__RANK_PNL, SWP__RANK_TRADES };
+enum { SWP__PROGRESS_AUTO, SWP__PROGRESS_NEVER };
+
+struct swp__arguments {
+    bool help;
+    bool given[SWP__OPTIONS_MAX]; /* by row of the table; read through swp__options_given */
+
+    const char *operand;
+
+    /* reading a file of bars */
+    const char *close, *time, *delimiter;
+    uint32_t allow; /* SWP_ALLOW_* */
+
+    /* which combos, and how they trade */
+    const char *length, *length3, *params;
+    double fee;
+    uint32_t entry; /* swp_entry */
+
+    uint32_t kernel; /* swp_kernel */
+    uint64_t threads;
+
+    /* results */
+    uint32_t format, rank, progress;
+    uint64_t top;
+    const char *out;
+
+    /* made series, and benches on them */
+    uint64_t bars, seed, combos, runs;
+    double sigma, start;
+    uint32_t shape; /* index in swp__generate_shapes */
+};
+
+#endif

@@ -1,0 +1,186 @@
+/* sweepd sweep: a person's bars in, results out. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/host.h"
+#include "base/whole_file.h"
+#include "cli/columns.h"
+#include "cli/input.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+
+/* A ranking that would be ignored is refused. */
+static swp_status check_arguments(const swp__arguments *arguments, swp_error *error)
+{
+    const char *const of_table[] = {"top", "rank"};
+    for (size_t i = 0; i < 2 && arguments->format != SWP__FORMAT_TABLE; i++) {
+        if (swp__options_given(arguments, of_table[i])) {
+            return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
+                             "--%s is for the table; json and csv have every combo in input order", of_table[i]);
+        }
+    }
+    return SWP_OK;
+}
+
+static swp_status run(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
+                      swp_cancel *cancel, double *seconds, swp_error *error)
+{
+    swp__progress progress = swp__progress_begin(arguments->progress);
+    swp_sweep_request request = {
+        .grid = input->combos.grid,
+        .fee = arguments->fee,
+        .entry = (swp_entry)arguments->entry,
+        .kernel = (swp_kernel)arguments->kernel,
+        .progress = swp__progress_show,
+        .progress_context = &progress,
+        .cancel = cancel,
+    };
+    uint64_t begun_ns = swp__now_ns(&swp__system_clock);
+    swp_status status = swp_sweep(input->engine, input->series, &request, &columns->of, error);
+    *seconds = (double)(swp__now_ns(&swp__system_clock) - begun_ns) * 1e-9;
+    swp__progress_end(&progress);
+    return status;
+}
+
+static swp__report make_report(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
+                               double seconds)
+{
+    swp__report report = {
+        .bars = &input->bars,
+        .combos = &input->combos,
+        .columns = columns,
+        .fee = arguments->fee,
+        .entry = (swp_entry)arguments->entry,
+        .kernel = (swp_kernel)arguments->kernel,
+        .threads = swp_engine_threads(input->engine),
+        .seconds = seconds,
+        .rank = arguments->rank,
+        .top = arguments->top,
+    };
+    for (uint64_t i = 0; i < columns->count; i++) {
+        report.finished_count += columns->of.finished[i];
+    }
+    return report;
+}
+
+static swp_status print(FILE *out, const swp__arguments *arguments, const swp__report *report, swp_error *error)
+{
+    switch (arguments->format) {
+    case SWP__FORMAT_JSON:
+        swp__report_json(out, report);
+        return SWP_OK;
+    case SWP__FORMAT_CSV:
+        swp__report_csv(out, report);
+        return SWP_OK;
+    default:
+        return swp__report_table(out, report, error);
+    }
+}
+
+/* Prints into `file`, which is finished or abandoned. */
+static swp_status print_to_file(swp__whole_file *file, const swp__arguments *arguments, const swp__report *report,
+                                swp_error *error)
+{
+    swp_status status = print(file->stream, arguments, report, error);
+    if (status != SWP_OK) {
+        swp__whole_file_abandon(file);
+        return status;
+    }
+    return swp__whole_file_finish(file, error);
+}
+
+/* --out holds whole results only: what an interrupted sweep has finished goes beside it. */
+static swp_status print_partial_to_file(swp__whole_file *file, const swp__arguments *arguments,
+                                        const swp__report *report, swp_error *error)
+{
+    char *path;
+    swp__whole_file beside;
+    swp__whole_file_abandon(file);
+    if (asprintf(&path, "%s.partial", arguments->out) < 0) {
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "%s.partial: no memory", arguments->out);
+    }
+    swp_status status = swp__whole_file_open(path, &beside, error);
+    status = status == SWP_OK ? print_to_file(&beside, arguments, report, error) : status;
+    if (status == SWP_OK) {
+        fprintf(stderr, "sweepd: %s is as it was; what is finished is in %s\n", arguments->out, path);
+    }
+    free(path);
+    return status;
+}
+
+/* The sweep and its output under our own handling of signals. Returns what the sweep or the writing ended in. */
+static swp_status sweep_to_file(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
+                                int *signal_number, swp_error *error)
+{
+    double seconds;
+    swp__whole_file file;
+    swp_cancel *cancel = swp__interrupt_begin();
+    swp_status status = swp__whole_file_open(arguments->out, &file, error);
+    if (status == SWP_OK) {
+        status = run(arguments, input, columns, cancel, &seconds, error);
+        swp__report report = make_report(arguments, input, columns, seconds);
+        if (status == SWP_OK) {
+            status = print_to_file(&file, arguments, &report, error);
+        } else if (status == SWP_CANCELLED) {
+            swp_status written = print_partial_to_file(&file, arguments, &report, error);
+            status = written == SWP_OK ? status : written;
+        } else {
+            swp__whole_file_abandon(&file);
+        }
+    }
+    *signal_number = swp__interrupt_end();
+    return status;
+}
+
+/* As above, on standard output: there, a second Ctrl+C ends a program whose reader has stopped reading. */
+static swp_status sweep_to_stdout(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
+                                  int *signal_number, swp_error *error)
+{
+    double seconds;
+    swp_status status = run(arguments, input, columns, swp__interrupt_begin(), &seconds, error);
+    *signal_number = swp__interrupt_end();
+    if (status == SWP_OK || status == SWP_CANCELLED) {
+        swp__report report = make_report(arguments, input, columns, seconds);
+        swp_status printed = print(stdout, arguments, &report, error);
+        status = printed == SWP_OK ? status : printed;
+    }
+    return status;
+}
+
+static int sweep(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns)
+{
+    swp_error error;
+    int signal_number = 0;
+    bool to_file = arguments->out != NULL;
+    if (to_file || arguments->format != SWP__FORMAT_TABLE) { /* the table begins with it */
+        fprintf(stderr, "%s\n", input->bars.summary);
+    }
+    swp_status status = (to_file ? sweep_to_file : sweep_to_stdout)(arguments, input, columns, &signal_number, &error);
+    if (status == SWP_CANCELLED) {
+        fprintf(stderr, "sweepd: interrupted; the result is partial\n");
+        return SWP__EXIT_SIGNAL + signal_number;
+    }
+    return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);
+}
+
+int swp__sweep_command(const swp__arguments *arguments)
+{
+    swp_error error;
+    swp__input input;
+    swp__columns columns = {0};
+    if (check_arguments(arguments, &error) != SWP_OK) {
+        return swp__exit_usage(&error);
+    }
+    int code = swp__input_open(arguments, arguments->threads, &input);
+    if (code == SWP__EXIT_OK) {
+        swp_status status = swp__columns_new(input.combos.grid.combos_count, &columns, &error);
+        code = status == SWP_OK ? sweep(arguments, &input, &columns) : swp__exit_failed(&error);
+    }
+    swp__columns_free(&columns);
+    swp__input_close(&input);
+    return code;
+}

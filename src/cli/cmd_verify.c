@@ -1,0 +1,131 @@
+/* sweepd verify: every kernel, several thread counts and both entry rules over one file, compared bit for bit with the strict
+ * kernel on one thread. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "base/error.h"
+#include "cli/columns.h"
+#include "cli/input.h"
+#include "cli/interrupt.h"
+
+static const uint32_t thread_counts[] = {1, 2, 3, 8};
+enum { THREAD_COUNTS = sizeof thread_counts / sizeof thread_counts[0], THREADS_MOST = 8 };
+
+static const char *const entry_names[] = {[SWP_ENTRY_FIRST] = "first", [SWP_ENTRY_CROSS] = "cross"};
+
+typedef struct verify {
+    const swp__arguments *arguments;
+    swp__input input; /* its engine has THREADS_MOST threads */
+    swp__columns expected[2], got; /* expected: by entry rule */
+    swp_cancel *cancel;
+    uint64_t differences;
+} verify;
+
+static swp_status run(const verify *v, swp_kernel kernel, uint32_t threads, swp_entry entry, const swp__columns *columns,
+                      swp_error *error)
+{
+    swp_sweep_request request = {.grid = v->input.combos.grid, .fee = v->arguments->fee, .entry = entry, .kernel = kernel,
+                                 .max_threads = threads, .cancel = v->cancel};
+    return swp_sweep(v->input.engine, v->input.series, &request, &columns->of, error);
+}
+
+/* "length 23 (12,23,5,4,6,12)" */
+static void describe_combo(const swp__combos *combos, uint64_t index, char *text, size_t size)
+{
+    swp_params p = swp_grid_at(&combos->grid, index);
+    size_t used = 0;
+    text[0] = '\0';
+    if (combos->lengths.count > 0) {
+        used += (size_t)snprintf(text, size, "length %" PRId64 " ", swp__combos_length(combos, index));
+    }
+    if (combos->lengths3.count > 0) {
+        used += (size_t)snprintf(text + used, size - used, "length3 %" PRId64 " ", swp__combos_length3(combos, index));
+    }
+    snprintf(text + used, size - used, "(%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ")", p.half,
+             p.full, p.smooth, p.third, p.mid, p.p);
+}
+
+static void print_difference(const verify *v, swp_kernel kernel, uint32_t threads, swp_entry entry,
+                             const swp__difference *d)
+{
+    char combo[160], numbers[SWP__DIFFERENCE_SIZE];
+    describe_combo(&v->input.combos, d->combo, combo, sizeof combo);
+    swp__difference_describe(d, numbers);
+    printf("DIFFERENT: kernel %s, %" PRIu32 " thread%s, entry %s, combo %" PRIu64 ", %s: %s\n", swp_kernel_name(kernel),
+           threads, threads == 1 ? "" : "s", entry_names[entry], d->combo, combo, numbers);
+}
+
+/* One kernel at every thread count under one entry rule; the first difference is told, the rest counted. */
+static swp_status verify_kernel(verify *v, swp_kernel kernel, swp_entry entry, swp_error *error)
+{
+    for (size_t t = 0; t < THREAD_COUNTS; t++) {
+        swp__difference difference;
+        swp_status status = run(v, kernel, thread_counts[t], entry, &v->got, error);
+        if (status != SWP_OK) {
+            return status;
+        }
+        if (!swp__columns_identical(&v->expected[entry], &v->got, &difference)) {
+            print_difference(v, kernel, thread_counts[t], entry, &difference);
+            v->differences++;
+        }
+    }
+    return SWP_OK;
+}
+
+static swp_status verify_all(verify *v, swp_error *error)
+{
+    swp_status status = swp__columns_new(v->input.combos.grid.combos_count, &v->got, error);
+    for (uint32_t entry = 0; entry < 2 && status == SWP_OK; entry++) {
+        status = swp__columns_new(v->input.combos.grid.combos_count, &v->expected[entry], error);
+        status = status == SWP_OK ? run(v, SWP_KERNEL_STRICT, 1, (swp_entry)entry, &v->expected[entry], error) : status;
+    }
+    for (uint32_t k = 0; k < SWP__KERNELS_MAX && status == SWP_OK; k++) {
+        swp_kernel kernel = (swp_kernel)k;
+        if (swp_kernel_name(kernel) == NULL) {
+            continue;
+        }
+        uint64_t before = v->differences;
+        status = verify_kernel(v, kernel, SWP_ENTRY_FIRST, error);
+        status = status == SWP_OK ? verify_kernel(v, kernel, SWP_ENTRY_CROSS, error) : status;
+        if (status == SWP_OK && v->differences == before) {
+            printf("%-16s identical on 1, 2, 3 and 8 threads, entry first and cross\n", swp_kernel_name(kernel));
+        }
+    }
+    return status;
+}
+
+static int conclude(const verify *v)
+{
+    uint64_t combos_count = v->input.combos.grid.combos_count;
+    if (v->differences > 0) {
+        printf("NOT identical: %" PRIu64 " runs differ from the strict kernel on one thread\n", v->differences);
+        return SWP__EXIT_FAILED;
+    }
+    printf("identical: %" PRIu64 " combos over %" PRIu64 " bars, every column bit for bit\n", combos_count,
+           v->input.bars.bars_count);
+    return SWP__EXIT_OK;
+}
+
+int swp__verify_command(const swp__arguments *arguments)
+{
+    verify v = {.arguments = arguments};
+    int code = swp__input_open(arguments, THREADS_MOST, &v.input);
+    if (code == SWP__EXIT_OK) {
+        swp_error error;
+        printf("%s\n", v.input.bars.summary);
+        v.cancel = swp__interrupt_begin();
+        swp_status status = verify_all(&v, &error);
+        int signal_number = swp__interrupt_end();
+        if (status == SWP_OK) {
+            code = conclude(&v);
+        } else {
+            code = status == SWP_CANCELLED ? SWP__EXIT_SIGNAL + signal_number : swp__exit_failed(&error);
+        }
+    }
+    swp__columns_free(&v.expected[0]);
+    swp__columns_free(&v.expected[1]);
+    swp__columns_free(&v.got);
+    swp__input_close(&v.input);
+    return code;
+}

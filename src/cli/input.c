@@ -1,0 +1,72 @@
+#include "cli/input.h"
+
+#include <string.h>
+#include "base/error.h"
+#include "cli/cli.h"
+
+/* A sign by itself or by its name; 0: none of them. */
+static char delimiter_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        char sign;
+    } named[] = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"\\t", '\t'}, {"pipe", '|'}};
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        if (strcmp(text, named[i].name) == 0 || (text[0] == named[i].sign && text[1] == '\0')) {
+            return named[i].sign;
+        }
+    }
+    return 0;
+}
+
+/* Lengths stand on the command line, so what is wrong with them is a wrong usage; a file of parameters is content. */
+static int open_combos(const swp__arguments *arguments, swp__input *input)
+{
+    swp_error error;
+    swp_status status = swp__combos_make(arguments, &input->combos, &error);
+    if (status == SWP_OK) {
+        return SWP__EXIT_OK;
+    }
+    bool said_here = arguments->params == NULL || arguments->length3 != NULL || swp__options_given(arguments, "length");
+    return said_here && status != SWP_NO_MEMORY ? swp__exit_usage(&error) : swp__exit_failed(&error);
+}
+
+static int open_series(const swp__arguments *arguments, uint64_t threads, swp__input *input)
+{
+    swp_error error;
+    swp_status status = swp_engine_new(&(swp_engine_options){.threads = (uint32_t)threads}, &input->engine, &error);
+    if (status == SWP_OK) {
+        status = swp_series_new(input->engine, input->bars.close, input->bars.bars_count, arguments->allow, SWP_BORROW,
+                                &input->series, &error);
+    }
+    return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);
+}
+
+int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__input *input)
+{
+    *input = (swp__input){0};
+    swp_error error;
+    swp_bars_options options = {.close = arguments->close, .time = arguments->time, .allow = arguments->allow};
+    options.delimiter = arguments->delimiter != NULL ? delimiter_of(arguments->delimiter) : 0;
+    if (arguments->delimiter != NULL && options.delimiter == 0) {
+        swp__fail(&error, SWP_BAD_PARAM, SWP_AT_NONE,
+                  "--delimiter is \"%s\", expected comma, semicolon, tab, pipe or the sign itself", arguments->delimiter);
+        return swp__exit_usage(&error);
+    }
+    int code = open_combos(arguments, input);
+    if (code != SWP__EXIT_OK) {
+        return code;
+    }
+    if (swp_bars_read(arguments->operand, &options, &input->bars, &error) != SWP_OK) {
+        return swp__exit_failed(&error);
+    }
+    return open_series(arguments, threads, input);
+}
+
+void swp__input_close(swp__input *input)
+{
+    swp_series_free(input->series);
+    swp_engine_free(input->engine);
+    swp_bars_free(&input->bars);
+    swp__combos_free(&input->combos);
+}

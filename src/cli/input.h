@@ -1,0 +1,23 @@
+/* What `sweep` and `verify` work on: the combos, the bars of a file, and an engine that holds them as a series. */
+#ifndef SWP_CLI_INPUT_H
+#define SWP_CLI_INPUT_H
+
+#include "cli/arguments.h"
+#include "cli/combos.h"
+#include "swp/bars.h"
+#include "swp/engine.h"
+
+typedef struct swp__input {
+    swp__combos combos;
+    swp_bars bars;
+    swp_engine *engine;
+    swp_series *series;
+} swp__input;
+
+/* SWP__EXIT_OK, or the exit code after the message; combos are judged before the file is opened. Emptied by
+ * swp__input_close in either case. */
+int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__input *input);
+
+void swp__input_close(swp__input *input);
+
+#endif

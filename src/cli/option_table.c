@@ -1,0 +1,77 @@
+/* Every option of every command. */
+#include "cli/arguments.h"
+
+#include "bars/generate.h"
+#include "swp/strategy.h"
+
+#define AT(field) offsetof(swp__arguments, field)
+
+enum {
+    SWEEP = SWP__COMMAND_SWEEP,
+    VERIFY = SWP__COMMAND_VERIFY,
+    BENCH = SWP__COMMAND_BENCH_SWEEP,
+    GENERATE = SWP__COMMAND_GENERATE,
+};
+
+/* In the order of the enumerations they stand for. */
+static const char *const allow_names[] = {"nan", "inf", "nonpositive", NULL};
+static const char *const entry_names[] = {"first", "cross", NULL};
+static const char *const rank_names[] = {"pnl", "trades", NULL};
+static const char *const progress_names[] = {"auto", "never", NULL};
+static const char *const sweep_format_names[] = {"table", "json", "csv", NULL};
+static const char *const bench_format_names[] = {"table", "json", NULL};
+
+const swp__option swp__option_table[] = {
+    {SWEEP | VERIFY, "length", "RANGE", SWP__OPTION_TEXT, AT(length), .initial = "6:200/80",
+     .help = "lengths of the averages: LO:HI, LO:HI:STEP (HI included), LO:HI/COUNT (COUNT evenly spaced, rounded half to "
+             "even, duplicates dropped) or A,B,C"},
+    {SWEEP | VERIFY, "length3", "RANGE", SWP__OPTION_TEXT, AT(length3),
+     .help = "HMA3's own lengths: every --length with every --length3; without it HMA3 has HMA's length"},
+    {SWEEP | VERIFY, "params", "FILE", SWP__OPTION_TEXT, AT(params),
+     .help = "combos instead of lengths: CSV or .npy, rows of half,full,smooth,third,mid,p"},
+    {SWEEP | VERIFY | BENCH, "fee", "PCT", SWP__OPTION_REAL, AT(fee), .initial = "0.09", .low = -100, .high = 100,
+     .help = "percentage points a round trip, taken when a trade closes"},
+    {SWEEP, "entry", NULL, SWP__OPTION_CHOICE, AT(entry), .initial = "first", .choices = entry_names,
+     .help = "first trade at the first bar with a sign, or at the first change of sign"},
+    {SWEEP | BENCH, "kernel", NULL, SWP__OPTION_KERNEL, AT(kernel), .initial = "auto",
+     .help = "how the numbers are found; every kernel finds the same ones"},
+    {SWEEP | BENCH, "threads", "N", SWP__OPTION_COUNT, AT(threads), .initial = "0", .least = 0, .most = 1024,
+     .help = "0: the CPUs this process may use"},
+    {SWEEP, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "table", .choices = sweep_format_names,
+     .help = "a ranked table for people; json and csv hold every combo in input order"},
+    {SWEEP, "top", "N", SWP__OPTION_COUNT, AT(top), .initial = "20", .least = 1, .most = UINT32_MAX,
+     .help = "rows of the table"},
+    {SWEEP, "rank", NULL, SWP__OPTION_CHOICE, AT(rank), .initial = "pnl", .choices = rank_names,
+     .help = "what the table is ranked by, highest first"},
+    {SWEEP, "out", "FILE", SWP__OPTION_TEXT, AT(out), .help = "write there, whole or not at all, instead of standard output"},
+    {SWEEP, "progress", NULL, SWP__OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_names,
+     .help = "auto: a bar while standard error is a terminal"},
+
+    {SWEEP | VERIFY, "close", "NAME|N", SWP__OPTION_TEXT, AT(close),
+     .help = "column of the closes: its name in the header, else its number from 1"},
+    {SWEEP | VERIFY, "time", "NAME|N", SWP__OPTION_TEXT, AT(time), .help = "column of the time stamps, likewise"},
+    {SWEEP | VERIFY, "delimiter", "CHAR", SWP__OPTION_TEXT, AT(delimiter),
+     .help = "comma, semicolon, tab, pipe or the sign itself; without it, it is found out"},
+    {SWEEP | VERIFY, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
+     .help = "closes to let in that are refused otherwise"},
+
+    {BENCH | GENERATE, "bars", "N", SWP__OPTION_COUNT, AT(bars), .initial = "150000", .least = 1,
+     .most = UINT64_C(1) << 32, .help = "bars of the series"},
+    {BENCH, "combos", "N", SWP__OPTION_COUNT, AT(combos), .initial = "80", .least = 1, .most = 10000,
+     .help = "combos of lengths 6 to 200: evenly spaced up to 195, beyond that HMA x HMA3"},
+    {BENCH | GENERATE, "shape", "NAME", SWP__OPTION_CHOICE, AT(shape), .initial = "randwalk",
+     .choices = swp__generate_shapes, .abouts = swp__generate_shape_abouts, .help = "what the series looks like"},
+    {BENCH | GENERATE, "seed", "N", SWP__OPTION_COUNT, AT(seed), .initial = "42", .least = 0, .most = UINT64_MAX,
+     .help = "of the random numbers"},
+    {BENCH | GENERATE, "sigma", "S", SWP__OPTION_REAL, AT(sigma), .initial = "0.0008", .low = 0, .high = 1,
+     .help = "standard deviation of a bar's log return"},
+    {BENCH | GENERATE, "start", "PRICE", SWP__OPTION_REAL, AT(start), .initial = "100", .low = 1e-300, .high = 1e300,
+     .help = "price the series starts from"},
+    {GENERATE, "out", "FILE", SWP__OPTION_TEXT, AT(out), .required = true,
+     .help = "where to; .npy, .csv or .f64 (raw little-endian) by its ending"},
+    {BENCH, "runs", "N", SWP__OPTION_COUNT, AT(runs), .initial = "10", .least = 1, .most = 100000,
+     .help = "timed runs"},
+    {BENCH, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "table", .choices = bench_format_names,
+     .help = "a table for people, json for programs"},
+    {.name = NULL},
+};

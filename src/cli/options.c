@@ -1,0 +1,352 @@
+#include "cli/options.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/number.h"
+#include "cli/arguments.h"
+#include "cli/nearest.h"
+#include "swp/engine.h"
+
+static void *value_of(const swp__option *option, swp__arguments *arguments)
+{
+    return (char *)arguments + option->offset;
+}
+
+static uint32_t choices_count(const swp__option *option)
+{
+    uint32_t count = 0;
+    while (option->type != SWP__OPTION_KERNEL && option->choices[count] != NULL) {
+        count++;
+    }
+    return option->type == SWP__OPTION_KERNEL ? SWP__KERNELS_MAX : count;
+}
+
+/* NULL: a kernel that this build lacks. */
+static const char *choice_at(const swp__option *option, uint32_t index)
+{
+    return option->type == SWP__OPTION_KERNEL ? swp_kernel_name((swp_kernel)index) : option->choices[index];
+}
+
+/* "table|json|csv" */
+static void list_choices(const swp__option *option, char separator, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < choices_count(option) && used < size; i++) {
+        if (choice_at(option, i) != NULL) {
+            used += (size_t)snprintf(text + used, size - used, "%s%c", choice_at(option, i), separator);
+        }
+    }
+    text[used > 0 ? (used < size ? used : size) - 1 : 0] = '\0'; /* the last separator */
+}
+
+/* ---- values ---- */
+
+static swp_status fail_value(const swp__option *option, const char *text, const char *expected, swp_error *error)
+{
+    return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is \"%s\", expected %s", option->name, text, expected);
+}
+
+static swp_status parse_count(const swp__option *option, const char *text, uint64_t *value, swp_error *error)
+{
+    uint64_t number = 0;
+    bool whole = text[0] != '\0';
+    for (const char *at = text; *at != '\0' && whole; at++) {
+        whole = *at >= '0' && *at <= '9' && !__builtin_mul_overflow(number, 10u, &number) &&
+                !__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number);
+    }
+    if (!whole || number < option->least || number > option->most) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a whole number, %" PRIu64 "..%" PRIu64, option->least, option->most);
+        return fail_value(option, text, expected, error);
+    }
+    *value = number;
+    return SWP_OK;
+}
+
+static swp_status parse_real(const swp__option *option, const char *text, double *value, swp_error *error)
+{
+    double number;
+    swp__number_result result = swp__number_parse(text, strlen(text), &number);
+    if (result != SWP__NUMBER_OK || !(number >= option->low && number <= option->high)) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a number, %g..%g", option->low, option->high);
+        return fail_value(option, text, expected, error);
+    }
+    *value = number;
+    return SWP_OK;
+}
+
+static swp_status parse_choice(const swp__option *option, const char *text, size_t size, uint32_t *value,
+                               swp_error *error)
+{
+    for (uint32_t i = 0; i < choices_count(option); i++) {
+        const char *choice = choice_at(option, i);
+        if (choice != NULL && strlen(choice) == size && memcmp(choice, text, size) == 0) {
+            *value = i;
+            return SWP_OK;
+        }
+    }
+    char expected[160];
+    list_choices(option, option->type == SWP__OPTION_SET ? ',' : '|', expected, sizeof expected);
+    return fail_value(option, text, expected, error);
+}
+
+static swp_status parse_set(const swp__option *option, const char *text, uint32_t *value, swp_error *error)
+{
+    uint32_t bits = 0;
+    for (const char *at = text;; at++) {
+        uint32_t index;
+        size_t size = strcspn(at, ",");
+        swp_status status = parse_choice(option, at, size, &index, error);
+        if (status != SWP_OK) {
+            return status;
+        }
+        bits |= 1u << index;
+        at += size;
+        if (*at == '\0') {
+            *value = bits;
+            return SWP_OK;
+        }
+    }
+}
+
+static swp_status parse_value(const swp__option *option, const char *text, swp__arguments *arguments, swp_error *error)
+{
+    void *value = value_of(option, arguments);
+    switch (option->type) {
+    case SWP__OPTION_FLAG:
+        *(bool *)value = true;
+        return SWP_OK;
+    case SWP__OPTION_TEXT:
+        if (text[0] == '\0') {
+            return fail_value(option, text, option->argument, error);
+        }
+        *(const char **)value = text;
+        return SWP_OK;
+    case SWP__OPTION_COUNT:
+        return parse_count(option, text, value, error);
+    case SWP__OPTION_REAL:
+        return parse_real(option, text, value, error);
+    case SWP__OPTION_CHOICE:
+    case SWP__OPTION_KERNEL:
+        return parse_choice(option, text, strlen(text), value, error);
+    case SWP__OPTION_SET:
+        return parse_set(option, text, value, error);
+    }
+    return SWP_INTERNAL;
+}
+
+/* ---- words ---- */
+
+static const swp__option *find_option(const swp__command *command, const char *name, size_t size)
+{
+    for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
+        if ((option->commands & command->bit) != 0 && strlen(option->name) == size &&
+            memcmp(option->name, name, size) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+static const char *nearest_option(const swp__command *command, const char *name)
+{
+    const char *nearest = strcmp(name, "help") == 0 ? name : NULL;
+    size_t distance = SIZE_MAX;
+    for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
+        size_t d = swp__nearest_distance(name, option->name);
+        if ((option->commands & command->bit) != 0 && d < distance) {
+            nearest = option->name;
+            distance = d;
+        }
+    }
+    return nearest;
+}
+
+static swp_status fail_unknown(const swp__command *command, const char *word, swp_error *error)
+{
+    char name[64];
+    const char *begin = word + strspn(word, "-");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(begin, "="), begin);
+    const char *nearest = nearest_option(command, name);
+    return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "unknown option %s%s%s%s", word,
+                     nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
+                     nearest != NULL ? "?" : "");
+}
+
+/* words[*index] begins with dashes; *index moves to the last word that belongs to it. */
+static swp_status parse_option(const swp__command *command, int words_count, char *const *words, int *index,
+                               swp__arguments *arguments, swp_error *error)
+{
+    const char *word = words[*index];
+    size_t size = strcspn(word, "=");
+    const swp__option *option = strncmp(word, "--", 2) == 0 ? find_option(command, word + 2, size - 2) : NULL;
+    if (option == NULL) {
+        return fail_unknown(command, word, error);
+    }
+    const char *text = word[size] == '=' ? word + size + 1 : NULL;
+    if (option->type == SWP__OPTION_FLAG && text != NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s takes no value", option->name);
+    }
+    if (option->type != SWP__OPTION_FLAG && text == NULL) {
+        if (*index + 1 == words_count) {
+            return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s needs a value", option->name);
+        }
+        text = words[++*index];
+    }
+    arguments->given[option - swp__option_table] = true;
+    return parse_value(option, text, arguments, error);
+}
+
+static swp_status parse_operand(const swp__command *command, const char *word, swp__arguments *arguments,
+                                swp_error *error)
+{
+    if (command->operand == NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "\"%s\" is one word too many", word);
+    }
+    if (arguments->operand != NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "\"%s\" is one word too many after %s \"%s\"", word,
+                         command->operand, arguments->operand);
+    }
+    arguments->operand = word;
+    return SWP_OK;
+}
+
+static swp_status set_defaults(const swp__command *command, swp__arguments *arguments, swp_error *error)
+{
+    *arguments = (swp__arguments){0};
+    swp_status status = SWP_OK;
+    for (const swp__option *option = swp__option_table; option->name != NULL && status == SWP_OK; option++) {
+        if ((option->commands & command->bit) != 0 && option->initial != NULL) {
+            status = parse_value(option, option->initial, arguments, error);
+        }
+    }
+    return status;
+}
+
+static swp_status check_required(const swp__command *command, const swp__arguments *arguments, swp_error *error)
+{
+    if (command->operand != NULL && arguments->operand == NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s is missing", command->operand);
+    }
+    for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
+        if ((option->commands & command->bit) != 0 && option->required &&
+            !arguments->given[option - swp__option_table]) {
+            return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s %s is missing", option->name, option->argument);
+        }
+    }
+    return SWP_OK;
+}
+
+swp_status swp__options_parse(const swp__command *command, int words_count, char *const *words,
+                              swp__arguments *arguments, swp_error *error)
+{
+    bool options_ended = false;
+    swp_status status = set_defaults(command, arguments, error);
+    for (int i = 0; i < words_count && status == SWP_OK; i++) {
+        const char *word = words[i];
+        if (options_ended || word[0] != '-' || word[1] == '\0') {
+            status = parse_operand(command, word, arguments, error);
+        } else if (strcmp(word, "--") == 0) {
+            options_ended = true;
+        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            arguments->help = true;
+            return SWP_OK;
+        } else {
+            status = parse_option(command, words_count, words, &i, arguments, error);
+        }
+    }
+    return status == SWP_OK ? check_required(command, arguments, error) : status;
+}
+
+bool swp__options_given(const swp__arguments *arguments, const char *name)
+{
+    for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
+        if (strcmp(option->name, name) == 0 && arguments->given[option - swp__option_table]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- help ---- */
+
+enum { HELP_COLUMNS = 100, HELP_INDENT = 28 };
+
+/* Words up to HELP_COLUMNS, each line but the first indented. */
+static void print_wrapped(FILE *out, const char *text, size_t column)
+{
+    while (*text != '\0') {
+        size_t size = strcspn(text, " ");
+        if (column + size + 1 > HELP_COLUMNS) {
+            fprintf(out, "\n%*s", HELP_INDENT - 1, "");
+            column = HELP_INDENT - 1;
+        }
+        fprintf(out, " %.*s", (int)size, text);
+        column += size + 1;
+        text += size + (text[size] == ' ' ? 1 : 0);
+    }
+    fputc('\n', out);
+}
+
+/* "FILE", "table|json|csv", "nan,inf,nonpositive" */
+static void describe_argument(const swp__option *option, char *text, size_t size)
+{
+    if (option->argument != NULL || option->type == SWP__OPTION_FLAG) {
+        snprintf(text, size, "%s", option->argument != NULL ? option->argument : "");
+    } else {
+        list_choices(option, option->type == SWP__OPTION_SET ? ',' : '|', text, size);
+    }
+}
+
+static void describe_option(const swp__option *option, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", option->help);
+    if (option->type == SWP__OPTION_COUNT && option->most != UINT64_MAX) {
+        used += (size_t)snprintf(text + used, size - used, "; %" PRIu64 "..%" PRIu64, option->least, option->most);
+    }
+    if (option->type == SWP__OPTION_REAL) {
+        used += (size_t)snprintf(text + used, size - used, "; %g..%g", option->low, option->high);
+    }
+    if (option->initial != NULL) {
+        snprintf(text + used, size - used, " [%s]", option->initial);
+    } else if (option->required) {
+        snprintf(text + used, size - used, " (required)");
+    }
+}
+
+static void print_option(FILE *out, const swp__option *option)
+{
+    char argument[160], head[240], help[480];
+    describe_argument(option, argument, sizeof argument);
+    describe_option(option, help, sizeof help);
+    snprintf(head, sizeof head, "  --%s %s", option->name, argument);
+    fprintf(out, "%-*s", HELP_INDENT - 1, head);
+    if (strlen(head) >= HELP_INDENT) {
+        fprintf(out, "\n%*s", HELP_INDENT - 1, "");
+    }
+    print_wrapped(out, help, HELP_INDENT - 1);
+    for (uint32_t i = 0; option->abouts != NULL && option->abouts[i] != NULL; i++) {
+        fprintf(out, "%*s  %-12s %s\n", HELP_INDENT, "", option->choices[i], option->abouts[i]);
+    }
+}
+
+void swp__options_print_help(FILE *out, const swp__command *command)
+{
+    fprintf(out, "usage: sweepd %s%s%s [options]\n\n%s\n", command->name, command->operand != NULL ? " " : "",
+            command->operand != NULL ? command->operand : "", command->summary);
+    if (command->details != NULL) {
+        fprintf(out, "\n%s\n", command->details);
+    }
+    fprintf(out, "\noptions, and in brackets what holds without them:\n");
+    for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
+        if ((option->commands & command->bit) != 0) {
+            print_option(out, option);
+        }
+    }
+    fprintf(out, "  --help                    this text\n\nexamples:\n%s\n", command->examples);
+}
