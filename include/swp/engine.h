@@ -23,9 +23,9 @@ typedef struct swp_engine_options {
     const swp_clock *clock;         /* NULL: the system's monotonic clock */
 } swp_engine_options;
 
-/* `options` may be NULL. Threads start when a sweep first needs them. Checked in this order:
- * BAD_PARAM (threads > 1024), BAD_PARAM (the environment's SWP_ISA names an instruction set that there is not or that this
- * machine lacks), NO_MEMORY. */
+/* `options` may be NULL. Threads start when a sweep first needs them; they are gone in a forked child, where swp_sweep answers
+ * WRONG_PROCESS and swp_engine_free gives the memory back. Checked in this order: BAD_PARAM (threads > 1024), BAD_PARAM (the
+ * environment's SWP_ISA names an instruction set that there is not or that this machine lacks), NO_MEMORY. */
 SWP_API SWP_MUST_CHECK swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine,
                                                  swp_error *error);
 
@@ -116,10 +116,12 @@ typedef struct swp_sweep_result {
     uint8_t *finished;       /* 1: this combo's numbers are in; all 1 after SWP_OK, fewer after SWP_CANCELLED */
 } swp_sweep_result;
 
-/* Runs every combo over every window. Allocates before it starts and not after. Checked in this order: BAD_PARAM the grid
- * (see swp_grid_check), fee not finite or beyond 100 either way, entry, kernel; BAD_PARAM a window (at: its index); LIMIT
- * windows x combos beyond 2^40; NO_MEMORY. Then runs; CANCELLED when the flag was set first: rows with finished = 1 are
- * whole, the others are zero. On any other failure the arrays are untouched. */
+/* Runs every combo over every window. Allocates before it starts and not after: a block for each thread that may work at it,
+ * whatever the number of combos. Checked in this order: BAD_PARAM a pointer is NULL (at: argument); WRONG_PROCESS; BAD_PARAM
+ * windows_count without windows (at: argument 3), the grid (see swp_grid_check), fee not finite or beyond 100 either way,
+ * entry, kernel, a window (at: its index); LIMIT windows x combos beyond 2^40; NO_MEMORY. Then runs; CANCELLED when the flag
+ * was set before all was done: rows with finished = 1 are whole, the others are zero. On any other failure the arrays are
+ * untouched. */
 SWP_API SWP_MUST_CHECK swp_status swp_sweep(swp_engine *engine, const swp_series *series,
                                             const swp_sweep_request *request, const swp_sweep_result *result,
                                             swp_error *error);

@@ -51,8 +51,8 @@ typedef struct swp_grid {
     uint64_t hma_count, hma3_count;            /* PAIRS: number of triples */
 } swp_grid;
 
-/* Checks in this order: form known, no count zero, product (in 64 bits) equal to combos_count, every value in
- * 1..2^31-1. BAD_PARAM; at: for a value its index in the array it stands in, else SWP_AT_NONE. */
+/* Checks in this order: form known, combos_count not zero, no list NULL, no list empty, product (in 64 bits) equal
+ * to combos_count, every value in 1..2^31-1. BAD_PARAM; at: for a value its index in the array it stands in, else SWP_AT_NONE. */
 SWP_API SWP_MUST_CHECK swp_status swp_grid_check(const swp_grid *grid, swp_error *error);
 
 /* Combo `index` < combos_count of a checked grid. */

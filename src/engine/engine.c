@@ -6,31 +6,38 @@
 #include <stdio.h>
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/fpenv.h"
 #include "base/host.h"
-#include "engine/sweep.h"
+#include "engine/turns.h"
 
-swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine, swp_error *error)
+static uint32_t choose_threads(const swp_engine_options *options, bool stepped)
+{
+    uint32_t threads = options->threads != 0 ? options->threads : stepped ? 1 : swp__cpu_usable_count();
+    return threads < SWP__THREADS_MAX ? threads : SWP__THREADS_MAX;
+}
+
+swp_status swp__engine_new(const swp_engine_options *options, const swp__limits *limits, bool stepped,
+                           swp_engine **engine, swp_error *error)
 {
     static const swp_engine_options defaults;
+    options = options != NULL ? options : &defaults;
     if (engine == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, 2, "engine: NULL pointer");
-    }
-    if (options == NULL) {
-        options = &defaults;
     }
     if (options->threads > SWP__THREADS_MAX) {
         return swp__fail(error, SWP_BAD_PARAM, 1, "engine: %" PRIu32 " threads, expected 0..%d", options->threads,
                          SWP__THREADS_MAX);
     }
+    swp__limits in_effect = limits != NULL ? *limits : swp__limits_most();
     swp_status status = swp__isa_check(error);
+    if (status == SWP_OK) {
+        status = swp__limits_check(&in_effect, error);
+    }
     if (status != SWP_OK) {
         return status;
     }
-    uint32_t threads = options->threads != 0 ? options->threads : swp__cpu_usable_count();
-    if (threads > SWP__THREADS_MAX) {
-        threads = SWP__THREADS_MAX;
-    }
+    uint32_t threads = choose_threads(options, stepped);
     const swp_allocator *allocator = options->allocator != NULL ? options->allocator : &swp__system_allocator;
     swp_engine *made = swp__alloc(allocator, 1, sizeof *made);
     pthread_t *workers = swp__alloc(allocator, threads, sizeof *workers);
@@ -42,7 +49,10 @@ swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine
     *made = (swp_engine){
         .allocator = *allocator,
         .clock = options->clock != NULL ? *options->clock : swp__system_clock,
+        .limits = in_effect,
         .threads = threads,
+        .fork_count = swp__fork_count(),
+        .stepped = stepped,
         .workers = workers,
     };
     pthread_mutex_init(&made->lock, NULL);
@@ -51,11 +61,13 @@ swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine
     return SWP_OK;
 }
 
-void swp_engine_free(swp_engine *engine)
+swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine, swp_error *error)
 {
-    if (engine == NULL) {
-        return;
-    }
+    return swp__engine_new(options, NULL, false, engine, error);
+}
+
+static void stop_workers(swp_engine *engine)
+{
     pthread_mutex_lock(&engine->lock);
     engine->stopping = true;
     pthread_cond_broadcast(&engine->work_ready);
@@ -65,6 +77,16 @@ void swp_engine_free(swp_engine *engine)
     }
     pthread_cond_destroy(&engine->work_ready);
     pthread_mutex_destroy(&engine->lock);
+}
+
+void swp_engine_free(swp_engine *engine)
+{
+    if (engine == NULL) {
+        return;
+    }
+    if (engine->fork_count == swp__fork_count()) { /* a forked child has the memory, but not the threads */
+        stop_workers(engine);
+    }
     swp_allocator allocator = engine->allocator;
     swp__free(&allocator, engine->workers, engine->threads, sizeof *engine->workers);
     swp__free(&allocator, engine, 1, sizeof *engine);
@@ -75,27 +97,49 @@ uint32_t swp_engine_threads(const swp_engine *engine)
     return engine->threads;
 }
 
+swp_status swp__engine_check_process(const swp_engine *engine, swp_error *error)
+{
+    if (engine->fork_count != swp__fork_count()) {
+        return swp__fail(error, SWP_WRONG_PROCESS, SWP_AT_NONE,
+                         "engine: made before a fork; a forked child makes its own engine");
+    }
+    return SWP_OK;
+}
+
+swp__engine_counters swp__engine_count(swp_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    swp__engine_counters counters = engine->counters;
+    counters.workers = engine->workers_count;
+    pthread_mutex_unlock(&engine->lock);
+    return counters;
+}
+
 static void *worker_main(void *argument)
 {
     swp_engine *engine = argument;
     uint64_t saved = swp__fpenv_enter();
     pthread_mutex_lock(&engine->lock);
     while (!engine->stopping) {
-        swp__slot *slot = swp__engine_take(engine);
-        if (slot == NULL) {
+        if (!swp__turn(engine)) {
             engine->idle_count++;
             pthread_cond_wait(&engine->work_ready, &engine->lock);
             engine->idle_count--;
-            continue;
         }
-        pthread_mutex_unlock(&engine->lock);
-        swp__slot_run(slot);
-        pthread_mutex_lock(&engine->lock);
-        swp__slot_give_back(slot);
     }
     pthread_mutex_unlock(&engine->lock);
     swp__fpenv_leave(saved);
     return NULL;
+}
+
+bool swp__engine_step(swp_engine *engine)
+{
+    uint64_t saved = swp__fpenv_enter();
+    pthread_mutex_lock(&engine->lock);
+    bool done = swp__turn(engine);
+    pthread_mutex_unlock(&engine->lock);
+    swp__fpenv_leave(saved);
+    return done;
 }
 
 static bool start_worker(swp_engine *engine)
@@ -116,12 +160,16 @@ static bool start_worker(swp_engine *engine)
     return true;
 }
 
-void swp__engine_want_workers(swp_engine *engine, uint32_t wanted)
+uint32_t swp__engine_want_workers(swp_engine *engine, uint32_t wanted)
 {
-    uint32_t most = engine->threads - 1;
-    while (engine->workers_count < (wanted < most ? wanted : most) && start_worker(engine)) {
+    while (engine->workers_count < wanted && start_worker(engine)) {
     }
-    for (uint32_t i = 0; i < wanted && i < engine->idle_count; i++) {
+    return engine->workers_count;
+}
+
+void swp__engine_wake(swp_engine *engine, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && i < engine->idle_count; i++) {
         pthread_cond_signal(&engine->work_ready);
     }
 }

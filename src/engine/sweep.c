@@ -1,302 +1,19 @@
-/* One sweep: checked, cut into chains and units, run by the pool and the caller, written to the caller's arrays.
- * engine.h has the picture. */
+/* A sweep's beginning and end: checked, sized, allocated in one block, and entered into the ring. engine.h has the picture. */
 #include "engine/sweep.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "base/host.h"
 #include "engine/series.h"
-#include "kernel/hma_cross.h"
+#include "engine/turns.h"
 #include "kernel/params.h"
 
-#define UNIT_NS 1e6                      /* work a thread does before it looks at the other sweeps */
-#define ROWS_MAX (UINT64_C(1) << 40)     /* windows x combos */
-#define PROGRESS_NS UINT64_C(100000000)  /* between two calls of progress */
+#define BLOCK_NS 1e8 /* about what a thread works for a block when its size allows more */
 
-struct swp__slot {
-    swp__sweep *sweep;
-    swp__slot *next; /* in the sweep's free or ready list */
-    uint64_t chain;
-    swp__slice slice;
-    int64_t bar;      /* where the chain goes on; 0: not begun */
-    int64_t unit_bars;
-    bool finished;
-    size_t combos_count;       /* of the batch that have bars enough */
-    swp_params *combos;        /* [batch] */
-    swp__trade_state *states;  /* [batch] */
-    uint64_t *rows;            /* [batch] where each combo's numbers go */
-    void *scratch;
-};
-
-struct swp__sweep {
-    swp_engine *engine;
-    const swp_sweep_request *request;
-    const swp_sweep_result *result;
-    const double *close;
-    const swp_window *windows;
-    uint64_t windows_count;
-    const swp__kernel *kernel;
-    swp__exec exec;
-    size_t batch;           /* combos a chain */
-    uint64_t window_chains; /* chains a window */
-
-    /* guarded by engine->lock */
-    swp__sweep *next, *previous; /* in the engine's ring */
-    pthread_cond_t changed;      /* a slot came back; only the sweep's caller waits */
-    uint64_t chains_count, next_chain, chains_finished;
-    uint64_t rows_done;
-    uint32_t running; /* slots taken and not given back */
-    swp__slot *ready; /* chains in progress nobody works on */
-    swp__slot *idle;  /* slots without a chain */
-
-    /* one block of memory behind the sweep itself */
-    size_t block_size;
-};
-
-void swp_cancel_request(swp_cancel *cancel)
-{
-    __atomic_store_n(&cancel->requested, 1, __ATOMIC_RELAXED);
-}
-
-static bool cancelled(const swp__sweep *sweep)
-{
-    const swp_cancel *cancel = sweep->request->cancel;
-    return cancel != NULL && __atomic_load_n(&cancel->requested, __ATOMIC_RELAXED) != 0;
-}
-
-/* ---- a chain ---- */
-
-static swp__slice window_slice(const double *close, const swp_window *window)
-{
-    return (swp__slice){
-        .close = close + window->warm,
-        .bars_count = (int64_t)(window->end - window->warm),
-        .trade_from = (int64_t)(window->begin - window->warm),
-    };
-}
-
-static double canonical(double value)
-{
-    return isnan(value) ? (double)NAN : value;
-}
-
-static double last_number(const swp__slice *slice)
-{
-    int64_t bar = slice->bars_count - 1;
-    while (bar > 0 && isnan(slice->close[bar])) {
-        bar--;
-    }
-    return slice->close[bar];
-}
-
-static int64_t absolute(int64_t bar, const swp_window *window)
-{
-    return bar < 0 ? -1 : bar + (int64_t)window->warm;
-}
-
-static void write_row(const swp_sweep_result *r, uint64_t row, const swp__trade_state *s, const swp__slice *slice,
-                      const swp_window *window)
-{
-    bool open = s->position != 0;
-    double last = open ? last_number(slice) : 0.0;
-    if (r->pnl != NULL) {
-        r->pnl[row] = canonical(s->pnl);
-    }
-    if (r->trades != NULL) {
-        r->trades[row] = s->trades;
-    }
-    if (r->first_bar != NULL) {
-        r->first_bar[row] = absolute(s->first_bar, window);
-    }
-    if (r->open_side != NULL) {
-        r->open_side[row] = s->position;
-    }
-    if (r->open_entry_bar != NULL) {
-        r->open_entry_bar[row] = absolute(s->entry_bar, window);
-    }
-    if (r->open_entry != NULL) {
-        r->open_entry[row] = s->entry;
-    }
-    if (r->open_last != NULL) {
-        r->open_last[row] = last;
-    }
-    if (r->open_pnl != NULL) {
-        r->open_pnl[row] = open ? canonical((double)s->position * (last - s->entry) / s->entry * 100.0) : 0.0;
-    }
-    if (r->finished != NULL) {
-        r->finished[row] = 1;
-    }
-}
-
-static const swp_window *slot_window(const swp__slot *slot)
-{
-    return &slot->sweep->windows[slot->chain / slot->sweep->window_chains];
-}
-
-/* Expands the chain's combos. One that needs more bars than there are is written at once: it never trades. */
-static void begin_chain(swp__slot *slot)
-{
-    const swp__sweep *sweep = slot->sweep;
-    const swp_window *window = slot_window(slot);
-    uint64_t combos_count = sweep->request->grid.combos_count;
-    uint64_t first = slot->chain % sweep->window_chains * sweep->batch;
-    uint64_t end = combos_count - first < sweep->batch ? combos_count : first + sweep->batch;
-    uint64_t first_row = slot->chain / sweep->window_chains * combos_count;
-    slot->slice = window_slice(sweep->close, window);
-    slot->combos_count = 0;
-    for (uint64_t i = first; i < end; i++) {
-        swp_params combo = swp_grid_at(&sweep->request->grid, i);
-        size_t kept = slot->combos_count;
-        swp__trade_state_init(&slot->states[kept]);
-        if (swp_params_bars_needed(&combo) > slot->slice.bars_count) {
-            write_row(sweep->result, first_row + i, &slot->states[kept], &slot->slice, window);
-            continue;
-        }
-        slot->combos[kept] = combo;
-        slot->rows[kept] = first_row + i;
-        slot->combos_count++;
-    }
-    if (slot->combos_count == 0) {
-        slot->bar = slot->slice.bars_count;
-        return;
-    }
-    int64_t quantum = sweep->kernel->quantum_bars(&slot->slice, slot->combos, slot->combos_count);
-    double bars = UNIT_NS / sweep->kernel->cost_ns(slot->combos, slot->combos_count);
-    int64_t quanta = (int64_t)fmin(bars, 1e15) / quantum;
-    slot->unit_bars = quantum * (quanta > 1 ? quanta : 1);
-}
-
-static void finish_chain(swp__slot *slot)
-{
-    for (size_t i = 0; i < slot->combos_count; i++) {
-        write_row(slot->sweep->result, slot->rows[i], &slot->states[i], &slot->slice, slot_window(slot));
-    }
-    slot->finished = true;
-}
-
-void swp__slot_run(swp__slot *slot)
-{
-    const swp__sweep *sweep = slot->sweep;
-    if (slot->bar == 0) {
-        begin_chain(slot);
-    }
-    int64_t bars_left = slot->slice.bars_count - slot->bar;
-    if (bars_left > 0) {
-        int64_t to = bars_left <= slot->unit_bars ? slot->slice.bars_count : slot->bar + slot->unit_bars;
-        sweep->kernel->run(&slot->slice, &sweep->exec, slot->combos, slot->combos_count, slot->bar, to, slot->states,
-                           slot->scratch);
-        slot->bar = to;
-    }
-    if (slot->bar == slot->slice.bars_count) {
-        finish_chain(slot);
-    }
-}
-
-/* ---- taking turns; everything here runs under engine->lock ---- */
-
-static swp__slot *pop(swp__slot **list)
-{
-    swp__slot *slot = *list;
-    *list = slot->next;
-    return slot;
-}
-
-static void push(swp__slot **list, swp__slot *slot)
-{
-    slot->next = *list;
-    *list = slot;
-}
-
-swp__slot *swp__sweep_take(swp__sweep *sweep)
-{
-    swp__slot *slot;
-    if (cancelled(sweep)) {
-        return NULL;
-    }
-    if (sweep->ready != NULL) {
-        slot = pop(&sweep->ready);
-    } else if (sweep->idle != NULL && sweep->next_chain < sweep->chains_count) {
-        slot = pop(&sweep->idle);
-        slot->chain = sweep->next_chain++;
-        slot->bar = 0;
-        slot->finished = false;
-    } else {
-        return NULL;
-    }
-    sweep->running++;
-    return slot;
-}
-
-static uint64_t chain_rows(const swp__sweep *sweep, uint64_t chain)
-{
-    uint64_t first = chain % sweep->window_chains * sweep->batch;
-    uint64_t left = sweep->request->grid.combos_count - first;
-    return left < sweep->batch ? left : sweep->batch;
-}
-
-void swp__slot_give_back(swp__slot *slot)
-{
-    swp__sweep *sweep = slot->sweep;
-    sweep->running--;
-    if (slot->finished) {
-        sweep->chains_finished++;
-        sweep->rows_done += chain_rows(sweep, slot->chain);
-        push(&sweep->idle, slot);
-    } else {
-        push(&sweep->ready, slot);
-    }
-    pthread_cond_signal(&sweep->changed);
-}
-
-swp__slot *swp__engine_take(swp_engine *engine)
-{
-    swp__sweep *first = engine->sweeps;
-    if (first == NULL) {
-        return NULL;
-    }
-    swp__sweep *sweep = first;
-    do {
-        engine->sweeps = sweep->next;
-        swp__slot *slot = swp__sweep_take(sweep);
-        if (slot != NULL) {
-            return slot;
-        }
-        sweep = sweep->next;
-    } while (sweep != first);
-    return NULL;
-}
-
-static void enter_ring(swp__sweep *sweep)
-{
-    swp__sweep *head = sweep->engine->sweeps;
-    if (head == NULL) {
-        sweep->next = sweep->previous = sweep;
-        sweep->engine->sweeps = sweep;
-        return;
-    }
-    sweep->next = head;
-    sweep->previous = head->previous;
-    head->previous->next = sweep;
-    head->previous = sweep;
-}
-
-static void leave_ring(swp__sweep *sweep)
-{
-    if (sweep->next == sweep) {
-        sweep->engine->sweeps = NULL;
-        return;
-    }
-    sweep->previous->next = sweep->next;
-    sweep->next->previous = sweep->previous;
-    if (sweep->engine->sweeps == sweep) {
-        sweep->engine->sweeps = sweep->next;
-    }
-}
-
-/* ---- the whole ---- */
+/* ---- checks ---- */
 
 static swp_status check_windows(const swp_sweep_request *request, uint64_t bars_count, swp_error *error)
 {
@@ -312,12 +29,8 @@ static swp_status check_windows(const swp_sweep_request *request, uint64_t bars_
     return SWP_OK;
 }
 
-static swp_status check_request(const swp_sweep_request *request, uint64_t bars_count, swp_error *error)
+static swp_status check_options(const swp_sweep_request *request, swp_error *error)
 {
-    swp_status status = swp_grid_check(&request->grid, error);
-    if (status != SWP_OK) {
-        return status;
-    }
     if (!(fabs(request->fee) <= 100.0)) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "fee is %.17g, expected -100..100 percentage points",
                          request->fee);
@@ -329,192 +42,413 @@ static swp_status check_request(const swp_sweep_request *request, uint64_t bars_
     if (swp__kernel_get(request->kernel) == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "kernel %d is not known", (int)request->kernel);
     }
-    status = check_windows(request, bars_count, error);
-    if (status != SWP_OK) {
-        return status;
-    }
-    uint64_t windows_count = request->windows_count > 0 ? request->windows_count : 1, rows;
-    if (__builtin_mul_overflow(request->grid.combos_count, windows_count, &rows) || rows > ROWS_MAX) {
-        return swp__fail_limit(error, ROWS_MAX, request->grid.combos_count,
-                               "%" PRIu64 " windows x %" PRIu64 " combos are more than 2^40 results", windows_count,
-                               request->grid.combos_count);
+    return SWP_OK;
+}
+
+static uint64_t windows_of(const swp_sweep_request *request)
+{
+    return request->windows_count > 0 ? request->windows_count : 1;
+}
+
+static swp_status check_rows(const swp_sweep_request *request, uint64_t most, swp_error *error)
+{
+    uint64_t rows, combos = request->grid.combos_count, windows = windows_of(request);
+    bool wraps = __builtin_mul_overflow(combos, windows, &rows);
+    if (wraps || rows > most) {
+        return swp__fail_limit(error, most, wraps ? UINT64_MAX : rows,
+                               "sweep: %" PRIu64 " windows x %" PRIu64 " combos, the limit is %" PRIu64 " results", windows,
+                               combos, most);
     }
     return SWP_OK;
 }
 
-static int64_t longest_window(const swp__sweep *sweep)
+static swp_status check_columns(const swp__listener *listener, swp_error *error)
 {
-    uint64_t longest = 0;
-    for (uint64_t i = 0; i < sweep->windows_count; i++) {
-        uint64_t bars_count = sweep->windows[i].end - sweep->windows[i].warm;
-        longest = bars_count > longest ? bars_count : longest;
+    if (listener->block != NULL && (listener->columns == 0 || (listener->columns & ~(uint64_t)SWP__COLUMNS_ALL) != 0)) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "columns are %#" PRIx64 ", expected a set of bits 0..7",
+                         listener->columns);
     }
-    return (int64_t)longest;
+    return SWP_OK;
 }
 
-/* Scratch that is enough for every chain: from the lists a grid is made of, never from the grid. */
-static size_t scratch_size(const swp__sweep *sweep)
+static swp_status check_request(const swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
+                                const swp__listener *listener, swp_error *error)
 {
-    int64_t bars_count = longest_window(sweep);
-    swp_params largest = swp__grid_largest(&sweep->request->grid, bars_count);
-    return sweep->kernel->scratch_size(bars_count, &largest, sweep->batch);
+    swp_status status = swp__engine_check_process(engine, error);
+    if (status == SWP_OK && request->windows == NULL && request->windows_count > 0) {
+        status = swp__fail(error, SWP_BAD_PARAM, 3, "sweep: %" PRIu64 " windows at a NULL pointer",
+                           request->windows_count);
+    }
+    if (status == SWP_OK) {
+        status = swp_grid_check(&request->grid, error);
+    }
+    if (status == SWP_OK) {
+        status = check_options(request, error);
+    }
+    if (status == SWP_OK) {
+        status = check_windows(request, series->bars_count, error);
+    }
+    if (status == SWP_OK) {
+        status = check_columns(listener, error);
+    }
+    return status != SWP_OK ? status : check_rows(request, engine->limits.max_combos, error);
 }
+
+/* ---- sizes ---- */
+
+typedef struct sizes {
+    size_t head, parts, slot, slot_combos, slot_states, slot_rows, part_memory;
+    double combo_ns; /* at most about this for one combo over all windows */
+} sizes;
 
 static size_t round_up_64(size_t size)
 {
     return (size + 63) / 64 * 64;
 }
 
-/* One block: the sweep, then for each slot the slot and its arrays. NULL: no memory. */
-static swp__sweep *make_sweep(const swp__sweep *plan, uint32_t slots_count)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    size_t head = round_up_64(sizeof *plan);
-    size_t slot_head = round_up_64(sizeof(swp__slot));
-    size_t combos = round_up_64(plan->batch * sizeof(swp_params));
-    size_t states = round_up_64(plan->batch * sizeof(swp__trade_state));
-    size_t rows = round_up_64(plan->batch * sizeof(uint64_t));
-    size_t slot_size = slot_head + combos + states + rows + scratch_size(plan);
-    size_t block_size = head + slots_count * slot_size;
-    char *block = swp__alloc(&plan->engine->allocator, 1, block_size);
-    if (block == NULL) {
-        return NULL;
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t longest_window(const swp__sweep *plan)
+{
+    uint64_t longest = 0;
+    for (uint64_t i = 0; i < plan->windows_count; i++) {
+        longest = most(longest, plan->windows[i].end - plan->windows[i].warm);
     }
-    swp__sweep *sweep = (swp__sweep *)block;
+    return (int64_t)longest;
+}
+
+/* What one batch needs, from the lists the grid is made of, never from the grid. */
+static sizes size_slots(const swp__sweep *plan)
+{
+    int64_t bars_count = longest_window(plan);
+    swp_params largest = swp__grid_largest(&plan->request.grid, bars_count);
+    swp_params combos[SWP__BATCH_MAX];
+    for (size_t i = 0; i < plan->batch; i++) {
+        combos[i] = largest;
+    }
+    sizes s = {
+        .head = round_up_64(sizeof *plan),
+        .slot_combos = round_up_64(plan->batch * sizeof(swp_params)),
+        .slot_states = round_up_64(plan->batch * sizeof(swp__trade_state)),
+        .slot_rows = round_up_64(plan->batch * sizeof(uint64_t)),
+        .combo_ns = plan->kernel->cost_ns(combos, plan->batch) / (double)plan->batch * (double)bars_count *
+                    (double)plan->windows_count,
+    };
+    s.slot = round_up_64(sizeof(swp__slot)) + s.slot_combos + s.slot_states + s.slot_rows +
+             plan->kernel->scratch_size(bars_count, &largest, plan->batch);
+    return s;
+}
+
+/* Combos a block: what its bytes hold, and not more than its threads do in BLOCK_NS, but a batch for each. */
+static swp_status size_parts(swp__sweep *plan, sizes *s, swp_error *error)
+{
+    plan->part_combos = plan->combos_count;
+    plan->parts_count = 1;
+    if (plan->listener.block != NULL) {
+        const swp__limits *limits = &plan->engine->limits;
+        uint64_t combo_bytes = plan->windows_count * 8 * (uint64_t)__builtin_popcountll(plan->listener.columns);
+        if (combo_bytes > limits->max_block_bytes) {
+            return swp__fail_limit(error, limits->max_block_bytes, combo_bytes,
+                                   "sweep: the results of one combo are %" PRIu64 " bytes, the limit of a block is %" PRIu64,
+                                   combo_bytes, limits->max_block_bytes);
+        }
+        uint64_t timely = (uint64_t)fmin(BLOCK_NS / s->combo_ns, 1e15) * plan->slots_count;
+        uint64_t combos = least(limits->max_block_bytes / combo_bytes, most(timely, plan->batch * plan->slots_count));
+        combos = combos > plan->batch ? combos / plan->batch * plan->batch : combos;
+        plan->part_combos = least(combos, plan->combos_count);
+        plan->parts_count = (uint32_t)least(limits->max_blocks, (plan->combos_count - 1) / plan->part_combos + 1);
+        s->part_memory = round_up_64(plan->part_combos * combo_bytes);
+    }
+    s->parts = plan->parts_count * round_up_64(sizeof(swp__part));
+    return SWP_OK;
+}
+
+/* Takes a place among the sweeps in progress and `block_size` of their memory; with fewer slots where the memory is short. */
+static swp_status reserve(swp__sweep *plan, const sizes *s, swp_error *error)
+{
+    swp_engine *engine = plan->engine;
+    swp__engine_counters *counters = &engine->counters;
+    size_t fixed = s->head + s->parts + plan->parts_count * s->part_memory;
+    swp_status status = SWP_OK;
+    pthread_mutex_lock(&engine->lock);
+    uint64_t left = engine->limits.max_sweep_memory - counters->sweep_bytes;
+    if (counters->sweeps_running >= engine->limits.max_sweeps) {
+        status = swp__fail_limit(error, engine->limits.max_sweeps, counters->sweeps_running + 1,
+                                 "sweep: %" PRIu64 " are in progress, which is the limit", counters->sweeps_running);
+    } else if (left < fixed || left - fixed < s->slot) {
+        status = swp__fail_limit(error, engine->limits.max_sweep_memory, counters->sweep_bytes + fixed + s->slot,
+                                 "sweep: needs %zu bytes, sweeps in progress use %" PRIu64 " of %" PRIu64, fixed + s->slot,
+                                 counters->sweep_bytes, engine->limits.max_sweep_memory);
+    } else {
+        plan->slots_count = (uint32_t)least(plan->slots_count, (left - fixed) / s->slot);
+        plan->block_size = fixed + plan->slots_count * s->slot;
+        counters->sweeps_running++;
+        counters->sweep_bytes += plan->block_size;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+static void unreserve(swp_engine *engine, size_t block_size)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->counters.sweeps_running--;
+    engine->counters.sweep_bytes -= block_size;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* ---- making ---- */
+
+/* Combos a chain: as many as the kernel does best with, but no fewer chains than threads where there are combos enough. */
+static size_t chain_batch(const swp__kernel *kernel, uint64_t combos_count, uint64_t windows_count, uint64_t threads)
+{
+    uint64_t chains_wanted = (threads - 1) / windows_count + 1;
+    uint64_t share = (combos_count - 1) / chains_wanted + 1;
+    return (size_t)least(kernel->batch, share);
+}
+
+static swp__sweep plan_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
+                             const swp_sweep_result *result, const swp__listener *listener)
+{
+    const swp__kernel *kernel = swp__kernel_get(request->kernel);
+    swp__sweep plan = {
+        .engine = engine,
+        .request = *request,
+        .listener = *listener,
+        .whole = {0, 0, series->bars_count},
+        .close = series->close,
+        .windows = request->windows,
+        .windows_count = windows_of(request),
+        .kernel = kernel,
+        .exec = {.fee = request->fee, .entry = request->entry},
+        .combos_count = request->grid.combos_count,
+        .pace = 1.0,
+    };
+    if (result != NULL) {
+        plan.result = *result;
+    }
+    uint64_t threads = request->max_threads != 0 ? least(request->max_threads, engine->threads) : engine->threads;
+    plan.batch = chain_batch(kernel, plan.combos_count, plan.windows_count, threads);
+    uint64_t chains_count = ((plan.combos_count - 1) / plan.batch + 1) * plan.windows_count;
+    plan.slots_count = (uint32_t)least(threads, chains_count);
+    return plan;
+}
+
+/* Lays the sweep, its parts and its slots out in one block of memory. */
+static swp__sweep *lay_out(const swp__sweep *plan, const sizes *s, char *at)
+{
+    swp__sweep *sweep = (swp__sweep *)(void *)at;
     *sweep = *plan;
-    sweep->block_size = block_size;
-    for (uint32_t i = 0; i < slots_count; i++) {
-        char *at = block + head + i * slot_size;
-        swp__slot *slot = (swp__slot *)at;
-        *slot = (swp__slot){.sweep = sweep};
-        slot->combos = (swp_params *)(at += slot_head);
-        slot->states = (swp__trade_state *)(at += combos);
-        slot->rows = (uint64_t *)(at += states);
-        slot->scratch = at + rows;
-        push(&sweep->idle, slot);
+    if (sweep->request.windows_count == 0) {
+        sweep->windows = &sweep->whole;
+    }
+    at += s->head;
+    for (uint32_t i = 0; i < plan->slots_count; i++) {
+        char *slot_at = at;
+        swp__slot *slot = (swp__slot *)(void *)slot_at;
+        *slot = (swp__slot){.sweep = sweep, .next = sweep->idle};
+        sweep->idle = slot;
+        slot->combos = (swp_params *)(void *)(slot_at += round_up_64(sizeof *slot));
+        slot->states = (swp__trade_state *)(void *)(slot_at += s->slot_combos);
+        slot->rows = (uint64_t *)(void *)(slot_at += s->slot_states);
+        slot->scratch = slot_at + s->slot_rows;
+        at += s->slot;
+    }
+    char *memory = at + s->parts;
+    for (uint32_t i = 0; i < plan->parts_count; i++) {
+        swp__part *part = (swp__part *)(void *)at;
+        *part = (swp__part){.sweep = sweep, .next = sweep->parts};
+        if (s->part_memory > 0) {
+            part->block.columns = part->memory = memory + i * s->part_memory;
+        }
+        sweep->parts = part;
+        at += round_up_64(sizeof *part);
     }
     pthread_cond_init(&sweep->changed, NULL);
     return sweep;
 }
 
-static void clear_column(void *column, uint64_t rows, size_t size)
+/* Threads that will have something to do, by an estimate that is rather high. */
+static uint32_t useful_threads(const swp__sweep *sweep, const sizes *s)
 {
-    if (column != NULL) {
-        memset(column, 0, rows * size);
+    double units = s->combo_ns * (double)sweep->combos_count / SWP__UNIT_NS;
+    return (uint32_t)most(1, least(sweep->slots_count, (uint64_t)fmin(units, SWP__THREADS_MAX)));
+}
+
+/* Checked, sized and allocated; *useful is how many threads will have something to do. */
+static swp_status make_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
+                             const swp_sweep_result *result, const swp__listener *listener, swp__sweep **made,
+                             uint32_t *useful, swp_error *error)
+{
+    swp_status status = check_request(engine, series, request, listener, error);
+    if (status != SWP_OK) {
+        return status;
     }
+    swp__sweep plan = plan_sweep(engine, series, request, result, listener);
+    if (plan.request.windows_count == 0) {
+        plan.windows = &plan.whole;
+    }
+    sizes s = size_slots(&plan);
+    status = size_parts(&plan, &s, error);
+    if (status == SWP_OK) {
+        status = reserve(&plan, &s, error);
+    }
+    if (status != SWP_OK) {
+        return status;
+    }
+    char *memory = swp__alloc(&engine->allocator, 1, plan.block_size);
+    if (memory == NULL) {
+        unreserve(engine, plan.block_size);
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "sweep: no memory for %" PRIu32 " threads, %zu bytes",
+                         plan.slots_count, plan.block_size);
+    }
+    *made = lay_out(&plan, &s, memory);
+    *useful = useful_threads(*made, &s);
+    return SWP_OK;
 }
 
-static void clear_result(const swp_sweep_result *r, uint64_t rows)
+void swp__sweep_free(swp__sweep *sweep)
 {
-    clear_column(r->pnl, rows, sizeof *r->pnl);
-    clear_column(r->trades, rows, sizeof *r->trades);
-    clear_column(r->first_bar, rows, sizeof *r->first_bar);
-    clear_column(r->open_side, rows, sizeof *r->open_side);
-    clear_column(r->open_entry_bar, rows, sizeof *r->open_entry_bar);
-    clear_column(r->open_entry, rows, sizeof *r->open_entry);
-    clear_column(r->open_last, rows, sizeof *r->open_last);
-    clear_column(r->open_pnl, rows, sizeof *r->open_pnl);
-    clear_column(r->finished, rows, sizeof *r->finished);
-}
-
-static void report_progress(const swp__sweep *sweep, uint64_t rows_done, uint64_t *last_ns, bool final)
-{
-    const swp_sweep_request *request = sweep->request;
-    if (request->progress == NULL) {
+    if (sweep == NULL) {
         return;
     }
-    uint64_t now = swp__now_ns(&sweep->engine->clock);
-    if (final || now - *last_ns >= PROGRESS_NS) {
-        *last_ns = now;
-        request->progress(request->progress_context, rows_done, request->grid.combos_count * sweep->windows_count);
-    }
+    swp_engine *engine = sweep->engine;
+    size_t block_size = sweep->block_size;
+    assert(sweep->running == 0 && sweep->parts_out == 0);
+    pthread_cond_destroy(&sweep->changed);
+    swp__free(&engine->allocator, sweep, 1, block_size);
+    unreserve(engine, block_size);
 }
 
-/* The calling thread's part: units of this sweep until all are done, or cancelled and everybody is out of it. */
-static void work_to_the_end(swp__sweep *sweep)
+/* ---- started ---- */
+
+/* Enters the ring with threads to run it; false when there is none and none can be had. */
+static bool set_off(swp__sweep *sweep, uint32_t useful)
 {
     swp_engine *engine = sweep->engine;
-    uint64_t last_ns = sweep->request->progress != NULL ? swp__now_ns(&engine->clock) : 0;
-    pthread_mutex_lock(&engine->lock);
-    while (sweep->chains_finished < sweep->chains_count && !(cancelled(sweep) && sweep->running == 0)) {
-        swp__slot *slot = swp__sweep_take(sweep);
-        if (slot == NULL && sweep->running > 0) {
-            pthread_cond_wait(&sweep->changed, &engine->lock);
-        }
-        uint64_t rows_done = sweep->rows_done;
-        pthread_mutex_unlock(&engine->lock);
-        if (slot != NULL) {
-            swp__slot_run(slot);
-        }
-        report_progress(sweep, rows_done, &last_ns, false);
-        pthread_mutex_lock(&engine->lock);
-        if (slot != NULL) {
-            swp__slot_give_back(slot);
+    uint32_t wanted = useful - (sweep->listener.caller_helps ? 1 : 0);
+    bool has_thread = engine->stepped || swp__engine_want_workers(engine, (uint32_t)most(wanted, 1)) > 0;
+    if (has_thread) {
+        sweep->progress_ns = sweep->request.progress != NULL ? swp__now_ns(&engine->clock) : 0;
+        swp__enter_ring(sweep);
+        swp__engine_wake(engine, wanted);
+    }
+    return has_thread;
+}
+
+static swp_status check_arguments(const void *const *pointers, size_t count, swp_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (pointers[i] == NULL) {
+            return swp__fail(error, SWP_BAD_PARAM, i + 1, "sweep: NULL pointer");
         }
     }
-    uint64_t rows_done = sweep->rows_done;
-    leave_ring(sweep);
+    return SWP_OK;
+}
+
+swp_status swp__sweep_start(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
+                            const swp_sweep_result *result, const swp__listener *listener, swp__sweep **sweep,
+                            swp_error *error)
+{
+    assert(listener->done != NULL && (listener->block != NULL || result != NULL));
+    swp__sweep *made;
+    uint32_t useful;
+    swp_status status = make_sweep(engine, series, request, result, listener, &made, &useful, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    *sweep = made;
+    uint64_t saved = swp__fpenv_enter();
+    pthread_mutex_lock(&engine->lock);
+    bool is_off = set_off(made, useful);
+    if (is_off && listener->caller_helps) {
+        swp__turn_of(made); /* which may have been its last */
+        swp__wake_if_more(engine);
+    }
     pthread_mutex_unlock(&engine->lock);
-    report_progress(sweep, rows_done, &last_ns, true);
+    swp__fpenv_leave(saved);
+    if (!is_off) {
+        *sweep = NULL;
+        swp__sweep_free(made);
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "sweep: no thread can be started");
+    }
+    return SWP_OK;
 }
 
-static uint32_t least(uint64_t a, uint64_t b)
+void swp_cancel_request(swp_cancel *cancel)
 {
-    return (uint32_t)(a < b ? a : b);
+    __atomic_store_n(&cancel->requested, 1, __ATOMIC_RELAXED);
 }
 
-/* Combos a chain: as many as the kernel does best with, but no fewer chains than threads where there are combos enough. */
-static size_t chain_batch(const swp__kernel *kernel, uint64_t combos_count, uint64_t windows_count, uint32_t threads)
+void swp__sweep_cancel(swp__sweep *sweep)
 {
-    uint64_t chains_wanted = (threads + windows_count - 1) / windows_count;
-    uint64_t share = (combos_count + chains_wanted - 1) / chains_wanted;
-    return least(kernel->batch, share);
+    swp_engine *engine = sweep->engine;
+    swp_cancel_request(&sweep->cancel);
+    pthread_mutex_lock(&engine->lock);
+    swp__engine_wake(engine, 1); /* to end it, when no thread is in it */
+    pthread_mutex_unlock(&engine->lock);
+}
+
+uint64_t swp__sweep_progress(swp__sweep *sweep, uint64_t *rows_count)
+{
+    pthread_mutex_lock(&sweep->engine->lock);
+    uint64_t rows_done = sweep->rows_done;
+    pthread_mutex_unlock(&sweep->engine->lock);
+    *rows_count = sweep->combos_count * sweep->windows_count;
+    return rows_done;
+}
+
+/* ---- waited for ---- */
+
+/* The calling thread's part: units of this sweep until all are done, or cancelled and everybody is out of it. */
+static void work_to_the_end(swp__sweep *sweep, uint32_t useful)
+{
+    swp_engine *engine = sweep->engine;
+    sweep->progress_ns = sweep->request.progress != NULL ? swp__now_ns(&engine->clock) : 0;
+    pthread_mutex_lock(&engine->lock);
+    swp__enter_ring(sweep);
+    if (!engine->stepped) {
+        swp__engine_want_workers(engine, useful - 1);
+        swp__engine_wake(engine, useful - 1);
+    }
+    while (!swp__sweep_is_over(sweep)) {
+        if (!swp__turn_of(sweep) && sweep->running > 0) {
+            pthread_cond_wait(&sweep->changed, &engine->lock);
+        }
+        swp__report_progress(sweep, false);
+    }
+    swp__leave_ring(sweep);
+    swp__report_progress(sweep, true);
+    pthread_mutex_unlock(&engine->lock);
 }
 
 swp_status swp_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
                      const swp_sweep_result *result, swp_error *error)
 {
-    if (engine == NULL || series == NULL || request == NULL || result == NULL) {
-        uint64_t at = engine == NULL ? 1 : series == NULL ? 2 : request == NULL ? 3 : 4;
-        return swp__fail(error, SWP_BAD_PARAM, at, "sweep: NULL pointer");
+    static const swp__listener nobody;
+    const void *const pointers[] = {engine, series, request, result};
+    swp__sweep *sweep;
+    uint32_t useful;
+    swp_status status = check_arguments(pointers, 4, error);
+    if (status == SWP_OK) {
+        status = make_sweep(engine, series, request, result, &nobody, &sweep, &useful, error);
     }
-    swp_status status = check_request(request, series->bars_count, error);
     if (status != SWP_OK) {
         return status;
     }
-    const swp_window whole = {0, 0, series->bars_count};
-    const swp__kernel *kernel = swp__kernel_get(request->kernel);
-    uint64_t combos_count = request->grid.combos_count;
-    swp__sweep plan = {
-        .engine = engine,
-        .request = request,
-        .result = result,
-        .close = series->close,
-        .windows = request->windows_count > 0 ? request->windows : &whole,
-        .windows_count = request->windows_count > 0 ? request->windows_count : 1,
-        .kernel = kernel,
-        .exec = {.fee = request->fee, .entry = request->entry},
-    };
-    uint32_t threads = request->max_threads != 0 ? least(request->max_threads, engine->threads) : engine->threads;
-    plan.batch = chain_batch(kernel, combos_count, plan.windows_count, threads);
-    plan.window_chains = (combos_count + plan.batch - 1) / plan.batch;
-    plan.chains_count = plan.window_chains * plan.windows_count;
-    uint32_t slots_count = least(threads, plan.chains_count);
-    swp__sweep *sweep = make_sweep(&plan, slots_count);
-    if (sweep == NULL) {
-        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "sweep: no memory for %" PRIu32 " threads", slots_count);
-    }
-    clear_result(result, combos_count * plan.windows_count);
-
+    swp__rows_clear(result, sweep->combos_count * sweep->windows_count);
     uint64_t saved = swp__fpenv_enter();
-    pthread_mutex_lock(&engine->lock);
-    enter_ring(sweep);
-    swp__engine_want_workers(engine, slots_count - 1);
-    pthread_mutex_unlock(&engine->lock);
-    work_to_the_end(sweep);
+    work_to_the_end(sweep, useful);
     swp__fpenv_leave(saved);
-
-    bool complete = sweep->chains_finished == sweep->chains_count;
-    pthread_cond_destroy(&sweep->changed);
-    swp__free(&engine->allocator, sweep, 1, sweep->block_size);
+    bool complete = sweep->combos_done == sweep->combos_count;
+    swp__sweep_free(sweep);
     return complete ? SWP_OK : swp__fail(error, SWP_CANCELLED, SWP_AT_NONE, "sweep: cancelled");
 }

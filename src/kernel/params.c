@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/error.h"
 
@@ -121,20 +122,31 @@ static swp_status check_pairs(const swp_grid *grid, swp_error *error)
     return status;
 }
 
+static bool has_null(const swp_grid *grid)
+{
+    bool axis_null = false;
+    for (size_t i = 0; i < SWP_PARAMS_COUNT; i++) {
+        axis_null = axis_null || grid->axes[i] == NULL;
+    }
+    return grid->form == SWP_GRID_ROWS   ? grid->rows == NULL
+           : grid->form == SWP_GRID_AXES ? axis_null
+                                         : grid->hma == NULL || grid->hma3 == NULL;
+}
+
 swp_status swp_grid_check(const swp_grid *grid, swp_error *error)
 {
+    if (grid->form != SWP_GRID_ROWS && grid->form != SWP_GRID_AXES && grid->form != SWP_GRID_PAIRS) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "combos: form %d is not 0..2", (int)grid->form);
+    }
     if (grid->combos_count == 0) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "combos: none given");
     }
-    switch (grid->form) {
-    case SWP_GRID_ROWS:
-        return check_rows(grid, error);
-    case SWP_GRID_AXES:
-        return check_axes(grid, error);
-    case SWP_GRID_PAIRS:
-        return check_pairs(grid, error);
+    if (has_null(grid)) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "combos: NULL pointer to a list of form %d", (int)grid->form);
     }
-    return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "combos: form %d is not 0..2", (int)grid->form);
+    return grid->form == SWP_GRID_ROWS   ? check_rows(grid, error)
+           : grid->form == SWP_GRID_AXES ? check_axes(grid, error)
+                                         : check_pairs(grid, error);
 }
 
 swp_params swp_grid_at(const swp_grid *grid, uint64_t index)
