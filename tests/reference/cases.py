@@ -69,6 +69,8 @@ def by_rule(bars=700, seed=7, long=True):
         yield Case(f"{bars_few} bars", rng.normal(100, 1, bars_few), _params(rng, bars_few))
     if not long:
         return
-    # one block of the strict kernel is 2,048 bars: its seams, and a window that reaches over several blocks
+    # kernels work in blocks of 512, 2,048 ... bars: their seams, and windows that reach over several blocks
+    for name, close in _series(rng, 9001):
+        yield Case(f"{name}, 9,001 bars", close, STUDY_PARAMS[::3], entry=("first", "cross")[len(name) % 2])
     long_walk = 100.0 + np.cumsum(rng.integers(-3, 4, 6200)) * 0.25
     yield Case("block seams", long_walk, np.array([params_of_length(n) for n in (2, 6, 100, 2047, 2049, 4000)], np.int64))
