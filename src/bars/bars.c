@@ -1,0 +1,128 @@
+/* From a file's name to its reader, and from what was read to one line that says so. */
+#include "swp/bars.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bars/bar_list.h"
+#include "bars/delimiter.h"
+#include "bars/npy.h"
+#include "bars/refuse.h"
+#include "bars/source.h"
+#include "bars/table.h"
+#include "base/error.h"
+#include "base/fpenv.h"
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t size = strlen(path), ending_size = strlen(ending);
+    return size >= ending_size && strcmp(path + size - ending_size, ending) == 0;
+}
+
+static swp_status check_options(const swp_bars_options *options, swp_error *error)
+{
+    if (options->delimiter != 0 && !swp__is_delimiter(options->delimiter)) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "delimiter is '%c', expected one of , ; | or a tab",
+                         options->delimiter >= ' ' && options->delimiter < 0x7F ? options->delimiter : '?');
+    }
+    if ((options->allow & ~(uint32_t)SWP_ALLOW_ALL) != 0) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "allow is %" PRIu32 ", expected a sum of 1, 2 and 4",
+                         options->allow);
+    }
+    return SWP_OK;
+}
+
+/* 2017-04-19 09:00 .. 2018-02-07 15:00, in UTC where the file says what instants it means. */
+static void describe_time(const swp__bar_list *list, swp__time_form form, char *text, size_t size)
+{
+    char first[SWP__TIME_TEXT_SIZE], last[SWP__TIME_TEXT_SIZE];
+    int64_t from = list->time_ns[0], to = list->time_ns[list->count - 1];
+    swp__time_detail detail = SWP__TIME_TO_THE_DAY;
+    if (form != SWP__TIME_DATE) {
+        swp__time_detail other = swp__time_detail_of(to);
+        detail = swp__time_detail_of(from);
+        detail = other > detail ? other : detail;
+    }
+    swp__time_format(from, detail, first);
+    swp__time_format(to, detail, last);
+    bool is_instant = form != SWP__TIME_DATE && form != SWP__TIME_LOCAL;
+    snprintf(text, size, "%s .. %s%s", first, last, is_instant ? " UTC" : "");
+}
+
+static void summarise(const swp__bar_list *list, const swp__table_facts *facts, char *text, size_t size)
+{
+    char time[2 * SWP__TIME_TEXT_SIZE + 16] = "no time stamps", column[SWP__QUOTED_SIZE + 16] = "", nans[32] = "";
+    if (list->has_time) {
+        describe_time(list, facts->time_form, time, sizeof time);
+    }
+    if (facts->close_column[0] != '\0') {
+        snprintf(column, sizeof column, ", close column %s", facts->close_column);
+    }
+    if (list->nan_count > 0) {
+        snprintf(nans, sizeof nans, ", %" PRIu64 " NaN", list->nan_count);
+    }
+    snprintf(text, size, "read %" PRIu64 " bar%s, %s%s%s", list->count, list->count == 1 ? "" : "s", time, column, nans);
+}
+
+static swp_status read_raw(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)
+{
+    const swp__dtype f64 = {.kind = 'f', .size_bytes = 8};
+    swp_status status = swp__binary_read(source, &f64, SWP__COUNT_TO_THE_END, 0, SWP__AT_INDEX, allow, list, error);
+    if (status == SWP_OK && list->count == 0) {
+        return swp__refuse_file(error, source->path, 0, "the file is empty");
+    }
+    return status;
+}
+
+static swp_status read_source(swp__source *source, const swp_bars_options *options, swp__bar_list *list,
+                              swp__table_facts *facts, swp_error *error)
+{
+    if (ends_in(source->path, ".npy")) {
+        return swp__npy_read(source, options->allow, list, error);
+    }
+    if (ends_in(source->path, ".f64")) {
+        return read_raw(source, options->allow, list, error);
+    }
+    return swp__table_read(source, options, list, facts, error);
+}
+
+swp_status swp_bars_read(const char *path, const swp_bars_options *options, swp_bars *bars, swp_error *error)
+{
+    static const swp_bars_options defaults;
+    if (path == NULL || bars == NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, path == NULL ? 1 : 3, "bars: NULL pointer");
+    }
+    options = options != NULL ? options : &defaults;
+    swp__source source;
+    swp_status status = check_options(options, error);
+    if (status == SWP_OK) {
+        status = swp__source_open(path, &source, error);
+    }
+    if (status != SWP_OK) {
+        return status;
+    }
+    uint64_t fpenv = swp__fpenv_enter();
+    swp__bar_list list = {0};
+    swp__table_facts facts = {0};
+    status = read_source(&source, options, &list, &facts, error);
+    swp__source_close(&source);
+    swp__fpenv_leave(fpenv);
+    if (status != SWP_OK) {
+        swp__bar_list_fini(&list);
+        return status;
+    }
+    swp__bar_list_trim(&list);
+    *bars = (swp_bars){list.close, list.time_ns, list.count, list.nan_count, ""};
+    summarise(&list, &facts, bars->summary, sizeof bars->summary);
+    return SWP_OK;
+}
+
+void swp_bars_free(swp_bars *bars)
+{
+    if (bars != NULL) {
+        free(bars->close);
+        free(bars->time_ns);
+        *bars = (swp_bars){0};
+    }
+}

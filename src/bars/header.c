@@ -1,0 +1,187 @@
+#include "bars/header.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "bars/refuse.h"
+#include "bars/time_stamp.h"
+#include "base/number.h"
+
+bool swp__header_add(swp__header *header, const char *name, size_t size)
+{
+    if (header->count == SWP__COLUMNS_MAX || size >= SWP__HEADER_TEXT_MAX - header->text_size) {
+        return false;
+    }
+    header->starts[header->count++] = (uint32_t)header->text_size;
+    memcpy(header->text + header->text_size, name, size);
+    header->text_size += size;
+    header->text[header->text_size++] = '\0';
+    return true;
+}
+
+const char *swp__header_name(const swp__header *header, size_t column)
+{
+    return header->text + header->starts[column];
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter(char c)
+{
+    return (lower(c) >= 'a' && lower(c) <= 'z') || ((unsigned char)c & 0x80u) != 0;
+}
+
+/* Equal but for the case of ASCII letters, in every locale. */
+static bool equal_in_any_case(const char *a, const char *b)
+{
+    while (*a != '\0' && lower(*a) == lower(*b)) {
+        a++;
+        b++;
+    }
+    return lower(*a) == lower(*b);
+}
+
+static bool is_data(const char *cell)
+{
+    double number;
+    swp__time_stamp stamp;
+    size_t size = strlen(cell);
+    if (swp__time_parse(cell, size, &stamp) == NULL) {
+        return true;
+    }
+    while (*cell != '\0' && !is_letter(*cell)) {
+        cell++;
+    }
+    return *cell == '\0' || swp__number_parse(cell, size, &number) != SWP__NUMBER_BAD;
+}
+
+bool swp__header_looks_like_data(const swp__header *header)
+{
+    for (size_t i = 0; i < header->count; i++) {
+        if (!is_data(swp__header_name(header, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many columns are called `name`; the last of them in *column. */
+static size_t count_named(const swp__header *header, const char *name, bool in_any_case, size_t *column)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < header->count; i++) {
+        const char *own = swp__header_name(header, i);
+        if (in_any_case ? equal_in_any_case(own, name) : strcmp(own, name) == 0) {
+            *column = i;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* `Date, Open, High, ...`, as many as fit. */
+static void list_columns(const swp__header *header, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < header->count && length < size; i++) {
+        const char *name = swp__header_name(header, i);
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", *name != '\0' ? name : "(no name)");
+    }
+}
+
+/* Where a reader must say which column is meant. */
+typedef struct place {
+    const swp__header *header;
+    const char *path;
+    uint64_t line;
+    swp_error *error;
+} place;
+
+static swp_status refuse(const place *at, const char *what, const char *option)
+{
+    char columns[128];
+    list_columns(at->header, columns, sizeof columns);
+    return swp__refuse_line(at->error, at->path, at->line, "%s; choose by --%s NAME or number; columns: %s", what, option,
+                            columns);
+}
+
+/* The column that the option `option` names. */
+static swp_status choose(const place *at, const char *option, const char *wanted, size_t *column)
+{
+    char what[96], quoted[SWP__QUOTED_SIZE];
+    size_t named = count_named(at->header, wanted, false, column);
+    if (named == 1) {
+        return SWP_OK;
+    }
+    swp__quote(wanted, strlen(wanted), quoted);
+    if (named > 1) {
+        snprintf(what, sizeof what, "%zu columns are called %s", named, quoted);
+        return refuse(at, what, option);
+    }
+    size_t number = 0;
+    const char *digit = wanted;
+    for (; *digit >= '0' && *digit <= '9' && number <= SWP__COLUMNS_MAX; digit++) {
+        number = number * 10 + (size_t)(*digit - '0');
+    }
+    if (*digit == '\0' && number >= 1 && number <= at->header->count) {
+        *column = number - 1;
+        return SWP_OK;
+    }
+    snprintf(what, sizeof what, "no column %s", quoted);
+    return refuse(at, what, option);
+}
+
+static swp_status find_close(const place *at, size_t *column)
+{
+    size_t named = count_named(at->header, "close", true, column);
+    if (named == 1) {
+        return SWP_OK;
+    }
+    return refuse(at, named == 0 ? "no column is called close" : "more than one column is called close", "close");
+}
+
+static swp_status find_time(const place *at, swp__roles *roles)
+{
+    static const char *const names[] = {"date", "time", "datetime", "date time", "date_time", "timestamp", "timestamp_utc",
+                                        "datetime_utc", "date_utc", "time_utc", "open time", "open_time"};
+    size_t found = 0, date = SWP__NO_COLUMN, of_day = SWP__NO_COLUMN;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t column;
+        size_t named = count_named(at->header, names[i], true, &column);
+        found += named;
+        roles->time = named > 0 ? column : roles->time;
+        date = i == 0 && named == 1 ? column : date;
+        of_day = i == 1 && named == 1 ? column : of_day;
+    }
+    if (found == 2 && date != SWP__NO_COLUMN && of_day != SWP__NO_COLUMN) {
+        roles->time = date;
+        roles->time_of_day = of_day;
+        return SWP_OK;
+    }
+    if (found == 0 && at->header->count > 1 && *swp__header_name(at->header, 0) == '\0') {
+        roles->time = 0;
+    }
+    return found <= 1 ? SWP_OK : refuse(at, "more than one column may be the time", "time");
+}
+
+swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path, uint64_t line,
+                             swp__roles *roles, swp_error *error)
+{
+    const place at = {header, path, line, error};
+    swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};
+    swp_status status = close != NULL ? choose(&at, "close", close, &made.close) : find_close(&at, &made.close);
+    if (status == SWP_OK) {
+        status = time != NULL ? choose(&at, "time", time, &made.time) : find_time(&at, &made);
+    }
+    if (status == SWP_OK && (made.close == made.time || made.close == made.time_of_day)) {
+        status = refuse(&at, "the same column cannot be the time and the close", time != NULL ? "time" : "close");
+    }
+    if (status == SWP_OK) {
+        *roles = made;
+    }
+    return status;
+}

@@ -1,0 +1,44 @@
+/* The names of a text's columns, and what part each column plays. Which column is which is decided here, once, before a number
+ * is read. */
+#ifndef SWP_BARS_HEADER_H
+#define SWP_BARS_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "swp/bars.h"
+
+enum {
+    SWP__COLUMNS_MAX = 4096,
+    SWP__HEADER_TEXT_MAX = 1 << 16, /* bytes of all names, a NUL behind each */
+};
+
+typedef struct swp__header {
+    size_t count;
+    size_t text_size;
+    uint32_t starts[SWP__COLUMNS_MAX];
+    char text[SWP__HEADER_TEXT_MAX];
+} swp__header;
+
+/* False when there are too many names. */
+bool swp__header_add(swp__header *header, const char *name, size_t size);
+
+const char *swp__header_name(const swp__header *header, size_t column);
+
+/* True when every cell that is not empty is a number or a time stamp, or has no letter: a row of data, no header. */
+bool swp__header_looks_like_data(const swp__header *header);
+
+#define SWP__NO_COLUMN SIZE_MAX
+
+typedef struct swp__roles {
+    size_t close;       /* column, from 0 */
+    size_t time;        /* the whole stamp, or its date; SWP__NO_COLUMN: the file has no stamps */
+    size_t time_of_day; /* a second column that goes behind the date; SWP__NO_COLUMN */
+} swp__roles;
+
+/* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1. Found out: the closes are the one
+ * column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a nameless first
+ * column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at `line`: no such column or more than one; the text lists the columns. */
+SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
+                                            uint64_t line, swp__roles *roles, swp_error *error);
+
+#endif

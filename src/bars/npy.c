@@ -1,0 +1,233 @@
+/* The header is a Python dictionary, {'descr': '<f8', 'fortran_order': False, 'shape': (3,), }: read as just that, with keys in
+ * any order, and nothing is believed that the file's size does not bear out. */
+#include "bars/npy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "bars/refuse.h"
+
+enum {
+    PREFIX_SIZE = 10,       /* magic, version, and 2 bytes of the header's size: all of it in version 1 */
+    HEADER_SIZE_MAX = 10000, /* what NumPy itself reads */
+    DESCR_SIZE = 16,
+    AXES_MAX = 32,
+};
+
+typedef struct npy_header {
+    char descr[DESCR_SIZE]; /* "<f8"; "" when it is not a plain type */
+    bool has_descr, has_order, has_shape;
+    uint64_t shape[AXES_MAX];
+    size_t axes_count;
+} npy_header;
+
+/* What is left of the dictionary's text. */
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static void skip_spaces(cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t')) {
+        c->at++;
+    }
+}
+
+static bool take_char(cursor *c, char expected)
+{
+    skip_spaces(c);
+    if (c->at == c->end || *c->at != expected) {
+        return false;
+    }
+    c->at++;
+    return true;
+}
+
+static bool take_word(cursor *c, const char *word)
+{
+    size_t size = strlen(word);
+    skip_spaces(c);
+    if ((size_t)(c->end - c->at) < size || memcmp(c->at, word, size) != 0) {
+        return false;
+    }
+    c->at += size;
+    return true;
+}
+
+/* 'text' or "text", without escapes. */
+static bool take_string(cursor *c, char *text, size_t size)
+{
+    skip_spaces(c);
+    if (c->at == c->end || (*c->at != '\'' && *c->at != '"')) {
+        return false;
+    }
+    char mark = *c->at++;
+    size_t length = 0;
+    for (; c->at < c->end && *c->at != mark; c->at++) {
+        if (length + 1 == size || *c->at == '\\') {
+            return false;
+        }
+        text[length++] = *c->at;
+    }
+    text[length] = '\0';
+    return take_char(c, mark);
+}
+
+/* (3,) or (2, 3) or () */
+static bool take_shape(cursor *c, npy_header *header)
+{
+    if (!take_char(c, '(')) {
+        return false;
+    }
+    while (!take_char(c, ')')) {
+        uint64_t size = 0;
+        skip_spaces(c);
+        const char *first = c->at;
+        for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
+            if (__builtin_mul_overflow(size, UINT64_C(10), &size) ||
+                __builtin_add_overflow(size, (uint64_t)(*c->at - '0'), &size)) {
+                return false;
+            }
+        }
+        if (c->at == first || header->axes_count == AXES_MAX) {
+            return false;
+        }
+        header->shape[header->axes_count++] = size;
+        if (!take_char(c, ',')) {
+            return take_char(c, ')');
+        }
+    }
+    return true;
+}
+
+static bool take_entry(cursor *c, npy_header *header)
+{
+    char key[DESCR_SIZE];
+    if (!take_string(c, key, sizeof key) || !take_char(c, ':')) {
+        return false;
+    }
+    if (strcmp(key, "descr") == 0 && !header->has_descr) {
+        header->has_descr = true;
+        return take_string(c, header->descr, sizeof header->descr);
+    }
+    if (strcmp(key, "fortran_order") == 0 && !header->has_order) {
+        header->has_order = true; /* one axis lies the same way in both orders */
+        return take_word(c, "True") || take_word(c, "False");
+    }
+    if (strcmp(key, "shape") == 0 && !header->has_shape) {
+        header->has_shape = true;
+        return take_shape(c, header);
+    }
+    return false;
+}
+
+static bool parse_header(const char *text, size_t size, npy_header *header)
+{
+    cursor c = {text, text + size};
+    if (!take_char(&c, '{')) {
+        return false;
+    }
+    while (!take_char(&c, '}')) {
+        if (!take_entry(&c, header)) {
+            return false;
+        }
+        if (!take_char(&c, ',')) {
+            if (!take_char(&c, '}')) {
+                return false;
+            }
+            break;
+        }
+    }
+    skip_spaces(&c);
+    return c.at == c.end && header->has_descr && header->has_order && header->has_shape;
+}
+
+static bool parse_dtype(const char *descr, swp__dtype *dtype)
+{
+    static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"};
+    if (strlen(descr) != 3 || strchr("<>|=", descr[0]) == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(descr + 1, known[i]) == 0) {
+            *dtype = (swp__dtype){descr[1], (size_t)(descr[2] - '0'), descr[0] == '>'};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads magic, version and the dictionary's text. */
+static swp_status read_header_text(swp__source *source, char text[HEADER_SIZE_MAX], size_t *size, uint64_t *offset,
+                                   swp_error *error)
+{
+    unsigned char prefix[PREFIX_SIZE + 2];
+    size_t got;
+    swp_status status = swp__source_read(source, prefix, PREFIX_SIZE, &got, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    if (got < PREFIX_SIZE || memcmp(prefix, "\x93NUMPY", 6) != 0) {
+        return swp__refuse_file(error, source->path, 0, got == 0 ? "the file is empty" : "not a .npy file: its first bytes differ");
+    }
+    if (prefix[6] < 1 || prefix[6] > 3) {
+        return swp__refuse_file(error, source->path, 6, ".npy version %d, expected 1, 2 or 3", prefix[6]);
+    }
+    *size = (size_t)prefix[8] | (size_t)prefix[9] << 8;
+    *offset = PREFIX_SIZE;
+    if (prefix[6] > 1) {
+        status = swp__source_read(source, prefix + PREFIX_SIZE, 2, &got, error);
+        *size |= got == 2 ? (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24 : SIZE_MAX;
+        *offset += 2;
+    }
+    if (status == SWP_OK && *size > HEADER_SIZE_MAX) {
+        return swp__refuse_file(error, source->path, 8, "the .npy header is cut short or has more than %d bytes", HEADER_SIZE_MAX);
+    }
+    if (status == SWP_OK) {
+        status = swp__source_read(source, text, *size, &got, error);
+    }
+    if (status == SWP_OK && got < *size) {
+        return swp__refuse_file(error, source->path, *offset + got, "the file ends inside its .npy header");
+    }
+    *offset += *size;
+    return status;
+}
+
+/* (2000, 3) */
+static void format_shape(const npy_header *header, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < header->axes_count && length < size; i++) {
+        length += (size_t)snprintf(text + length, size - length, "%s%" PRIu64, i > 0 ? ", " : "", header->shape[i]);
+    }
+}
+
+swp_status swp__npy_read(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)
+{
+    char text[HEADER_SIZE_MAX], shape[64];
+    size_t size = 0;
+    uint64_t offset = 0;
+    swp_status status = read_header_text(source, text, &size, &offset, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    npy_header header = {0};
+    swp__dtype dtype;
+    if (!parse_header(text, size, &header)) {
+        return swp__refuse_file(error, source->path, offset - size,
+                                "the .npy header is not {'descr': ..., 'fortran_order': ..., 'shape': (...), } of a plain array");
+    }
+    if (!parse_dtype(header.descr, &dtype)) {
+        return swp__refuse_file(error, source->path, offset - size,
+                                "dtype '%s' is not read; expected f2, f4, f8 or an integer of 1 to 8 bytes", header.descr);
+    }
+    if (header.axes_count != 1) {
+        format_shape(&header, shape, sizeof shape);
+        return swp__refuse_file(error, source->path, offset - size, "shape (%s): expected one axis, the closes", shape);
+    }
+    if (header.shape[0] == 0) {
+        return swp__refuse_file(error, source->path, offset - size, "no bars: the shape is (0,)");
+    }
+    return swp__binary_read(source, &dtype, header.shape[0], offset, SWP__AT_BYTE, allow, list, error);
+}

@@ -1,0 +1,397 @@
+/* Events of csv.h come in, bars go out:
+ *
+ *   field ──► header cell                      (first row)
+ *         └─► the row's close, date, time of day, by column; the others are only counted
+ *   row   ──► roles are decided                (first row; by its cells in the second where no name says which is the time)
+ *         └─► judge: number of fields, time stamp and its order, close ──► bar_list
+ *
+ * What is refused stops the reading; t->status then holds why. */
+#include "bars/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bars/csv.h"
+#include "bars/delimiter.h"
+#include "bars/header.h"
+#include "base/close_policy.h"
+#include "base/error.h"
+#include "base/number.h"
+
+enum {
+    BLOCK_SIZE = 1 << 16, /* bytes read at a time; the delimiter is judged by the first block */
+    CELL_SIZE = 64,
+};
+
+/* A field kept until its row is judged. A longer text ends in "...", and so is no stamp. */
+typedef struct cell {
+    size_t size;
+    char text[CELL_SIZE];
+} cell;
+
+typedef struct bar_line {
+    uint64_t line;
+    int64_t time_ns;
+    cell stamp;
+} bar_line;
+
+typedef struct table {
+    const char *path;
+    const swp_bars_options *options;
+    swp__bar_list *list;
+    swp__table_facts *facts;
+    swp_error *error;
+    swp_status status;
+    swp__csv csv;
+
+    bool header_done;
+    swp__roles roles;
+
+    /* the row that is being read */
+    size_t fields_count;
+    cell date, time_of_day, close_text;
+    double close;
+    swp__number_result close_result;
+
+    size_t dated_column, dated_count; /* first bar: cells that are dates, where no name said which column is the time */
+
+    bar_line former;               /* the last bar */
+    bool falls;                    /* every stamp so far was before the one above it */
+    bar_line fell_from, fell_to;   /* the first two bars then */
+    uint64_t blank_line, blanks_count; /* lines without a field since the last bar */
+
+    swp__header header;
+    unsigned char block[BLOCK_SIZE];
+} table;
+
+static void set_cell(cell *c, const char *text, size_t size)
+{
+    c->size = size < CELL_SIZE ? size : CELL_SIZE;
+    memcpy(c->text, text, c->size);
+    if (size > CELL_SIZE) {
+        memcpy(c->text + CELL_SIZE - 3, "...", 3);
+    }
+}
+
+static const char *quote_cell(const cell *c, char quoted[SWP__QUOTED_SIZE])
+{
+    return swp__quote(c->text, c->size, quoted);
+}
+
+/* A time column under a name that is not known: in another language, say. Only dates tell; a number could be anything. */
+static void look_for_date(table *t, size_t column, const char *text, size_t size)
+{
+    swp__time_stamp stamp;
+    if (swp__time_is_ambiguous(text, size) || (swp__time_parse(text, size, &stamp) == NULL && stamp.form <= SWP__TIME_OFFSET)) {
+        t->dated_column = column;
+        t->dated_count++;
+        set_cell(&t->date, text, size);
+    }
+}
+
+static void on_field(void *context, const char *text, size_t size)
+{
+    table *t = context;
+    size_t column = t->fields_count++;
+    if (!t->header_done) {
+        if (!swp__header_add(&t->header, text, size) && t->status == SWP_OK) {
+            t->status = swp__refuse_line(t->error, t->path, t->csv.line, "the header has more than %d columns or %d bytes",
+                                         SWP__COLUMNS_MAX, SWP__HEADER_TEXT_MAX);
+        }
+    } else if (column == t->roles.close) {
+        set_cell(&t->close_text, text, size);
+        t->close_result = swp__number_parse(text, size, &t->close);
+    } else if (column == t->roles.time) {
+        set_cell(&t->date, text, size);
+    } else if (column == t->roles.time_of_day) {
+        set_cell(&t->time_of_day, text, size);
+    } else if (t->list->count == 0 && t->roles.time == SWP__NO_COLUMN) {
+        look_for_date(t, column, text, size);
+    }
+}
+
+static swp_status finish_header(table *t, uint64_t line)
+{
+    if (swp__header_looks_like_data(&t->header)) {
+        char quoted[SWP__QUOTED_SIZE];
+        const char *first = swp__header_name(&t->header, 0);
+        return swp__refuse_line(t->error, t->path, line, "no header: the first line begins with %s, and names no columns",
+                                swp__quote(first, strlen(first), quoted));
+    }
+    swp_status status = swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
+    if (status == SWP_OK) {
+        const char *name = swp__header_name(&t->header, t->roles.close);
+        swp__quote(name, strlen(name), t->facts->close_column);
+        t->list->has_time = t->roles.time != SWP__NO_COLUMN;
+        t->header_done = true;
+    }
+    return status;
+}
+
+static swp_status refuse_order(const table *t, const bar_line *former, const bar_line *bar)
+{
+    char before[SWP__QUOTED_SIZE], after[SWP__QUOTED_SIZE];
+    const char *how = bar->time_ns == former->time_ns ? "repeats" : "is before";
+    return swp__refuse_line(t->error, t->path, bar->line, "time %s %s %s of line %llu; time stamps must rise",
+                            quote_cell(&bar->stamp, after), how, quote_cell(&former->stamp, before),
+                            (unsigned long long)former->line);
+}
+
+static swp_status refuse_newest_first(const table *t)
+{
+    char first[SWP__QUOTED_SIZE], second[SWP__QUOTED_SIZE];
+    return swp__refuse_line(t->error, t->path, t->fell_to.line,
+                            "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first",
+                            quote_cell(&t->fell_to.stamp, second), quote_cell(&t->fell_from.stamp, first),
+                            (unsigned long long)t->fell_from.line);
+}
+
+/* Stamps rise from bar to bar. When the second is before the first, the rest is looked through to tell a file that is newest
+ * first from one that is out of order. */
+static swp_status judge_order(table *t, const bar_line *bar)
+{
+    if (t->list->count == 0) {
+        return SWP_OK;
+    }
+    bool falls = bar->time_ns < t->former.time_ns;
+    if (t->list->count == 1 && falls) {
+        t->falls = true;
+        t->fell_from = t->former;
+        t->fell_to = *bar;
+    }
+    if (t->falls) {
+        return falls ? SWP_OK : refuse_order(t, &t->fell_from, &t->fell_to);
+    }
+    return bar->time_ns > t->former.time_ns ? SWP_OK : refuse_order(t, &t->former, bar);
+}
+
+/* The row's stamp, joined where it stands in two columns. */
+static void join_stamp(const table *t, cell *stamp)
+{
+    *stamp = t->date;
+    if (t->roles.time_of_day != SWP__NO_COLUMN && stamp->size + 1 + t->time_of_day.size <= CELL_SIZE) {
+        stamp->text[stamp->size] = ' ';
+        memcpy(stamp->text + stamp->size + 1, t->time_of_day.text, t->time_of_day.size);
+        stamp->size += 1 + t->time_of_day.size;
+    }
+}
+
+/* Makes the one column of dates the time, at the first bar. */
+static swp_status take_dated_column(table *t, uint64_t line)
+{
+    if (t->dated_count > 1) {
+        return swp__refuse_line(t->error, t->path, line, "%zu columns hold dates; choose by --time NAME or number",
+                                t->dated_count);
+    }
+    t->roles.time = t->dated_column;
+    t->list->has_time = true;
+    return SWP_OK;
+}
+
+static swp_status judge_time(table *t, uint64_t line)
+{
+    bar_line bar = {.line = line};
+    swp__time_stamp stamp;
+    char quoted[SWP__QUOTED_SIZE];
+    join_stamp(t, &bar.stamp);
+    const char *why = swp__time_parse(bar.stamp.text, bar.stamp.size, &stamp);
+    if (why != NULL) {
+        return swp__refuse_line(t->error, t->path, line, "time %s %s", quote_cell(&bar.stamp, quoted), why);
+    }
+    if (t->list->count > 0 && stamp.form != t->facts->time_form) {
+        return swp__refuse_line(t->error, t->path, line, "time %s is %s; the lines above have %s",
+                                quote_cell(&bar.stamp, quoted), swp__time_form_name(stamp.form),
+                                swp__time_form_name(t->facts->time_form));
+    }
+    bar.time_ns = stamp.ns;
+    swp_status status = judge_order(t, &bar);
+    t->facts->time_form = stamp.form;
+    t->former = bar;
+    return status;
+}
+
+static bool has_digit(const cell *c)
+{
+    for (size_t i = 0; i < c->size; i++) {
+        if (c->text[i] >= '0' && c->text[i] <= '9') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A text where a close should be: missing (blank, "n/a", "-", ...), which may be allowed, or a number in a form that is not read,
+ * which may not. */
+static swp_status judge_missing(const table *t, const cell *text, uint64_t line)
+{
+    char quoted[SWP__QUOTED_SIZE];
+    const char *name = swp__header_name(&t->header, t->roles.close);
+    quote_cell(text, quoted);
+    if (has_digit(text)) {
+        return swp__refuse_line(t->error, t->path, line, "close %s is not a number with a decimal point", quoted);
+    }
+    if (text->size > 0 && strlen(name) == text->size && memcmp(name, text->text, text->size) == 0) {
+        return swp__refuse_line(t->error, t->path, line, "close %s: the header stands here again", quoted);
+    }
+    if ((t->options->allow & SWP_ALLOW_NAN) == 0) {
+        return swp__refuse_line(t->error, t->path, line, "close %s is %s; allow \"nan\" to read it as NaN", quoted,
+                                text->size == 0 ? "blank" : "not a number");
+    }
+    return SWP_OK;
+}
+
+static swp_status judge_close(table *t, uint64_t line)
+{
+    char quoted[SWP__QUOTED_SIZE];
+    if (t->close_result == SWP__NUMBER_TOO_BIG) {
+        return swp__refuse_line(t->error, t->path, line, "close %s is beyond what a double holds",
+                                quote_cell(&t->close_text, quoted));
+    }
+    if (t->close_result == SWP__NUMBER_BAD) {
+        t->close = (double)NAN;
+        return judge_missing(t, &t->close_text, line);
+    }
+    if (swp__close_is_plain(t->close)) {
+        return SWP_OK;
+    }
+    const char *why = swp__close_refusal(t->close, t->options->allow);
+    if (why != NULL) {
+        return swp__refuse_line(t->error, t->path, line, "close %s %s", quote_cell(&t->close_text, quoted), why);
+    }
+    return SWP_OK;
+}
+
+/* Blank lines between bars are passed over, except where a line holds nothing but a close: there they are missing closes. */
+static swp_status take_blanks(table *t)
+{
+    static const cell blank;
+    swp_status status = SWP_OK;
+    for (uint64_t i = 0; i < t->blanks_count && t->header.count == 1 && status == SWP_OK; i++) {
+        status = judge_missing(t, &blank, t->blank_line + i);
+        status = status == SWP_OK ? swp__bar_list_push(t->list, 0, (double)NAN, t->error) : status;
+    }
+    t->blanks_count = 0;
+    return status;
+}
+
+static swp_status finish_bar(table *t, uint64_t line)
+{
+    if (t->fields_count != t->header.count) {
+        return swp__refuse_line(t->error, t->path, line, "%zu fields, but the header has %zu", t->fields_count,
+                                t->header.count);
+    }
+    swp_status status = t->blanks_count > 0 ? take_blanks(t) : SWP_OK;
+    if (status == SWP_OK && t->list->count == 0 && t->dated_count > 0) {
+        status = take_dated_column(t, line);
+    }
+    if (status == SWP_OK && t->list->has_time) {
+        status = judge_time(t, line);
+    }
+    if (status == SWP_OK) {
+        status = judge_close(t, line);
+    }
+    return status == SWP_OK ? swp__bar_list_push(t->list, t->former.time_ns, t->close, t->error) : status;
+}
+
+static bool on_row(void *context, uint64_t line)
+{
+    table *t = context;
+    if (t->status == SWP_OK && t->fields_count == 0) {
+        t->blank_line = t->blanks_count == 0 ? line : t->blank_line;
+        t->blanks_count += t->header_done ? 1 : 0;
+    } else if (t->status == SWP_OK) {
+        t->status = t->header_done ? finish_bar(t, line) : finish_header(t, line);
+    }
+    t->fields_count = 0;
+    return t->status == SWP_OK;
+}
+
+/* Passes over a byte-order mark; refuses what is no text that is read. */
+static swp_status judge_first_block(const table *t, size_t size, size_t *skipped)
+{
+    const unsigned char *bytes = t->block;
+    *skipped = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    if (size == *skipped) {
+        return swp__refuse_line(t->error, t->path, 1, "the file is empty");
+    }
+    if (size >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0)) {
+        return swp__refuse_line(t->error, t->path, 1, "the text is UTF-16; save it as UTF-8");
+    }
+    if (size >= 2 && memcmp(bytes, "\x1F\x8B", 2) == 0) {
+        return swp__refuse_line(t->error, t->path, 1, "the file is compressed by gzip; unpack it first");
+    }
+    if (size >= 4 && memcmp(bytes, "\x28\xB5\x2F\xFD", 4) == 0) {
+        return swp__refuse_line(t->error, t->path, 1, "the file is compressed by zstd; unpack it first");
+    }
+    const unsigned char *zero = memchr(bytes, 0, size);
+    if (zero != NULL) {
+        return swp__refuse_line(t->error, t->path, 1, "not a text: byte %zu is 0", (size_t)(zero - bytes));
+    }
+    return SWP_OK;
+}
+
+/* Feeds the first block and those after it. */
+static swp_status feed(table *t, swp__source *source, size_t skipped, size_t got)
+{
+    swp_status status = swp__csv_feed(&t->csv, t->path, t->block + skipped, got - skipped, t->error);
+    while (status == SWP_OK && t->status == SWP_OK && got == BLOCK_SIZE) {
+        status = swp__source_read(source, t->block, BLOCK_SIZE, &got, t->error);
+        if (status == SWP_OK) {
+            status = swp__csv_feed(&t->csv, t->path, t->block, got, t->error);
+        }
+    }
+    if (status == SWP_OK && t->status == SWP_OK) {
+        status = swp__csv_finish(&t->csv, t->path, t->error);
+    }
+    return status == SWP_OK ? t->status : status;
+}
+
+static swp_status read_rows(table *t, swp__source *source)
+{
+    size_t got, skipped = 0;
+    swp_status status = swp__source_read(source, t->block, BLOCK_SIZE, &got, t->error);
+    if (status == SWP_OK) {
+        status = judge_first_block(t, got, &skipped);
+    }
+    if (status != SWP_OK) {
+        return status;
+    }
+    char delimiter = t->options->delimiter;
+    if (delimiter == 0) {
+        delimiter = swp__delimiter_find((const char *)t->block + skipped, got - skipped, got < BLOCK_SIZE);
+    }
+    if (delimiter == 0) {
+        return swp__refuse_line(t->error, t->path, 1, "the delimiter is not clear; choose it by --delimiter");
+    }
+    const swp__csv_events events = {on_field, on_row, t};
+    status = swp__csv_init(&t->csv, delimiter, &events, t->error);
+    if (status == SWP_OK) {
+        status = feed(t, source, skipped, got);
+        swp__csv_fini(&t->csv);
+    }
+    return status;
+}
+
+swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp__table_facts *facts,
+                           swp_error *error)
+{
+    table *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory to read text");
+    }
+    t->path = source->path;
+    t->options = options;
+    t->list = list;
+    t->facts = facts;
+    t->error = error;
+    swp_status status = read_rows(t, source);
+    if (status == SWP_OK && !t->header_done) {
+        status = swp__refuse_line(error, t->path, 1, "the file is empty");
+    } else if (status == SWP_OK && list->count == 0) {
+        status = swp__refuse_line(error, t->path, t->csv.line, "no bars below the header");
+    } else if (status == SWP_OK && t->falls) {
+        status = refuse_newest_first(t);
+    }
+    free(t);
+    return status;
+}
