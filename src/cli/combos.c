@@ -46,7 +46,7 @@ static swp_status fill_triples(const swp__lengths *lengths, bool of_hma3, int64_
 static swp_status fill_pairs(swp__combos *combos, swp_error *error)
 {
     uint64_t hma_count = combos->lengths.count, hma3_count = combos->lengths3.count;
-    uint64_t product = hma_count * hma3_count; /* each at most 2^26 */
+    uint64_t product = hma_count * hma3_count; /* each at most 2^24 */
     if (product > SWP__COMBOS_MAX) {
         return swp__fail_limit(error, SWP__COMBOS_MAX, product,
                                "--length x --length3: %" PRIu64 " x %" PRIu64 " are %" PRIu64 " combos, at most %" PRIu64,

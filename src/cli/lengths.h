@@ -9,7 +9,7 @@
 
 #include "swp/strategy.h"
 
-#define SWP__COMBOS_MAX (UINT64_C(1) << 26) /* of one run of the program: its results are held in memory */
+#define SWP__COMBOS_MAX (UINT64_C(1) << 24) /* of one run of the program: its results are held in memory */
 
 typedef struct swp__lengths {
     int64_t *values; /* each 1..2^31-1 */

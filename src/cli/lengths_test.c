@@ -83,11 +83,11 @@ TEST(lengths_beyond_the_limit_are_refused_with_the_number)
 {
     swp_error error;
     swp__lengths lengths;
-    assert_int_equal(swp__lengths_parse("length", "1:67108864", &lengths, &error), SWP_OK);
+    assert_int_equal(swp__lengths_parse("length", "1:16777216", &lengths, &error), SWP_OK);
     assert_int_equal(lengths.count, SWP__COMBOS_MAX);
     swp__lengths_free(&lengths);
-    assert_int_equal(swp__lengths_parse("length", "1:67108865", &lengths, &error), SWP_LIMIT);
-    assert_int_equal(error.b, 67108865);
+    assert_int_equal(swp__lengths_parse("length", "1:16777217", &lengths, &error), SWP_LIMIT);
+    assert_int_equal(error.b, 16777217);
     assert_int_equal(swp__lengths_parse("length", "1:2147483647/2147483647", &lengths, &error), SWP_LIMIT);
     assert_int_equal(swp__lengths_parse("length", "1:3/2147483647", &lengths, &error), SWP_OK);
     swp__lengths_free(&lengths);

@@ -11,6 +11,20 @@
 #include "swp/version.h"
 
 static const swp__command commands[] = {
+    {SWP__COMMAND_SWEEP, "sweep", "FILE", "Runs many combos of HMA/HMA3 lengths over the bars of FILE.",
+     "FILE is CSV with a header, .npy or .f64 (raw little-endian doubles). The position is long while HMA3 is above HMA and\n"
+     "short while it is below. Ctrl+C prints what is finished, marked partial, and exits with 130.",
+     "  sweepd sweep eurusd.csv\n"
+     "  sweepd sweep eurusd.csv --length 6:200/80 --rank trades --top 5\n"
+     "  sweepd sweep eurusd.csv --length 10:60:5 --length3 8:40:4 --format csv --out grid.csv\n"
+     "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json",
+     swp__sweep_command},
+    {SWP__COMMAND_VERIFY, "verify", "FILE", "Proves on the bars of FILE that all kernels and thread counts give the same bits.",
+     "Runs every kernel on 1, 2, 3 and 8 threads under both entry rules. Exits with 0 when all results are identical to\n"
+     "those of the strict kernel on one thread; else tells the first difference of each run and exits with 1.",
+     "  sweepd verify eurusd.csv\n"
+     "  sweepd verify eurusd.csv --length 2:400",
+     swp__verify_command},
     {SWP__COMMAND_BENCH_SWEEP, "bench sweep", NULL, "Times sweeps over a made series: what this machine does.",
      "Before it times a kernel it compares its results with the strict kernel's, and refuses when one bit differs.",
      "  sweepd bench sweep\n"

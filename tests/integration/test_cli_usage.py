@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["bench sweep", "generate"]
+COMMANDS = ["sweep", "verify", "bench sweep", "generate"]
 
 
 def run(sweepd, *words, **kwargs):
@@ -53,7 +53,7 @@ def test_examples_of_the_help_have_options_that_exist(sweepd):
     "words, says",
     [
         ([], "usage: sweepd COMMAND"),
-        (["generat"], 'no command "generat"; did you mean "generate"?'),
+        (["swep"], 'no command "swep"; did you mean "sweep"?'),
         (["bench"], 'no command "bench"; did you mean "bench sweep"?'),
         (["--fee"], 'no command "--fee"'),
         (["generate", "--out", "a.npy", "--sed", "1"], "unknown option --sed; did you mean --seed?"),
