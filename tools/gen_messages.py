@@ -19,6 +19,8 @@ NOTE = "Generated from protocol/messages.json by tools/gen_messages.py; do not e
 
 SIZES = {"u16": 2, "u32": 4, "u64": 8, "i64": 8, "f64": 8, "b16": 16, "z32": 4}
 
+PAYLOAD_AT = 12  # where a fixed part begins in its frame
+
 # JSON list of bits -> the prefix of its constants; what C has in a public header already is only compared with it.
 BIT_LISTS = {"columns": "COLUMN", "policy": "POLICY", "known": "KNOWN", "features": "FEATURE", "results": "RESULT"}
 
@@ -215,8 +217,8 @@ def markdown(heads, rows):
         yield "| " + " | ".join(str(cell) for cell in row) + " |"
 
 
-def fields_table(struct):
-    rows = [(at, "u32" if kind == "z32" else "16 bytes" if kind == "b16" else kind, f"`{name}`", meaning)
+def fields_table(struct, begin):
+    rows = [(begin + at, "u32" if kind == "z32" else "16 bytes" if kind == "b16" else kind, f"`{name}`", meaning)
             for at, kind, name, meaning in offsets(struct)]
     yield from markdown(("offset", "type", "field", "meaning"), rows)
 
@@ -243,8 +245,10 @@ def bits_table(rows):
 
 def document_table(spec, name):
     kind, _, rest = name.partition(" ")
-    if kind == "struct":
-        return fields_table(spec["structs"][rest])
+    if kind == "fixed":
+        return fields_table(spec["structs"][rest], PAYLOAD_AT)
+    if kind == "item":
+        return fields_table(spec["structs"][rest], 0)
     if kind == "statuses":
         return markdown(("status", "name", "when"),
                         [(s["number"], s["name"], s["when"]) for s in spec["statuses"]

@@ -29,3 +29,21 @@ TEST(fingerprint_in_pieces_of_any_size_equals_the_whole)
         assert_true(swp__fingerprint_equal(swp__fingerprinter_end(&f), swp__fingerprint_of(bytes, sizeof bytes)));
     }
 }
+
+/* As in protocol/protocol.md; values from the same package. */
+TEST(fingerprint_bytes_in_memory_are_those_on_the_wire)
+{
+    const double close[] = {1.0, 2.0};
+    const uint8_t expected[] = {0x31, 0x35, 0xb6, 0x30, 0x3e, 0x72, 0x29, 0x20,
+                                0xb2, 0x36, 0xbb, 0xd0, 0xd9, 0x4e, 0x5d, 0xcd};
+    swp__fingerprint f = swp__fingerprint_of(close, sizeof close);
+    assert_memory_equal(&f, expected, sizeof expected);
+}
+
+TEST(ids_of_the_numbers_are_those_of_the_specification)
+{
+    swp__fingerprint numbers = {UINT64_C(0xa4741ca873fb4bd6), UINT64_C(0x2f2abf6cd3df9b28)};
+    swp__fingerprint hma_cross = {UINT64_C(0x97352e971f12482a), UINT64_C(0xa6d31de5d45a202a)};
+    assert_true(swp__fingerprint_equal(swp__numbers_id(), numbers));
+    assert_true(swp__fingerprint_equal(swp__hma_cross_id(), hma_cross));
+}
