@@ -112,10 +112,16 @@ static size_t sums_blocks(int64_t longest)
     return ((size_t)longest + SWP__CHUNK_ROWS) / SWP__BLOCK_ROWS + 2;
 }
 
-/* Rows every group has: closes and the sums of level one. */
-static size_t shared_rows(int64_t longest)
+/* Rows for the weights of windows up to `longest`: a row has two lanes at least. */
+static size_t weights_rows(int64_t longest)
 {
-    return SWP__LEVEL_ONE_ROWS + sums_blocks(longest) * SWP__BLOCK_ROWS;
+    return (size_t)longest / 2 + 1;
+}
+
+/* Rows every group has: closes, weights and the sums of level one. */
+static size_t shared_rows(int64_t longest, int64_t longest_smooth)
+{
+    return SWP__LEVEL_ONE_ROWS + weights_rows(larger(longest, longest_smooth)) + sums_blocks(longest) * SWP__BLOCK_ROWS;
 }
 
 static size_t average_rows(int64_t m)
@@ -128,7 +134,7 @@ static size_t rows_unshared(const swp_params *largest, size_t combos_count)
 {
     int64_t longest = larger(longest_of_hma(largest), longest_of_hma3(largest));
     size_t lengths = 5 * combos_count < (size_t)longest ? 5 * combos_count : (size_t)longest;
-    return shared_rows(longest) + lengths * SWP__LEVEL_ONE_ROWS +
+    return shared_rows(longest, largest->smooth) + lengths * SWP__LEVEL_ONE_ROWS +
            combos_count * (average_rows(largest->smooth) + average_rows(largest->p));
 }
 
@@ -224,6 +230,7 @@ static void add_combo(maker *m, const swp_params *c)
     }
     plan->combo_hma[plan->combos_count] = add_average(m, &m->hma, (triple){c->half, c->full, c->smooth}, c->smooth);
     plan->combo_hma3[plan->combos_count] = add_average(m, &m->hma3, (triple){c->third, c->mid, c->p}, c->p);
+    plan->longest_smooth = larger(plan->longest_smooth, c->smooth);
     plan->lookback = larger(plan->lookback, swp__exact_lookback(c));
     plan->combos_count++;
 }
@@ -234,7 +241,8 @@ static bool fits(const maker *m, const swp_params *c, int64_t longest_of_all, si
     int64_t longest = larger(m->plan->longest, larger(longest_of_hma(c), longest_of_hma3(c)));
     size_t new_lengths = (size_t)longest_of_all - m->lengths.count;
     new_lengths = new_lengths < 5 ? new_lengths : 5;
-    return shared_rows(longest) + m->rows_used + new_lengths * SWP__LEVEL_ONE_ROWS + average_rows(c->smooth) +
+    int64_t smooth = larger(m->plan->longest_smooth, c->smooth);
+    return shared_rows(longest, smooth) + m->rows_used + new_lengths * SWP__LEVEL_ONE_ROWS + average_rows(c->smooth) +
                average_rows(c->p) <= capacity;
 }
 
@@ -294,8 +302,9 @@ static void lay_out_rows(maker *m)
     swp__exact_plan *plan = m->plan;
     plan->sums_blocks = sums_blocks(plan->longest);
     plan->closes_row = 0;
-    plan->sums_row = SWP__LEVEL_ONE_ROWS;
-    plan->level_one_row = shared_rows(plan->longest);
+    plan->weights_row = SWP__LEVEL_ONE_ROWS;
+    plan->sums_row = plan->weights_row + weights_rows(larger(plan->longest, plan->longest_smooth));
+    plan->level_one_row = shared_rows(plan->longest, plan->longest_smooth);
     size_t row = plan->level_one_row + plan->lengths_count * SWP__LEVEL_ONE_ROWS;
     plan->hma_count = m->hma.count;
     for (size_t i = 0; i < plan->hma_count; i++) {
@@ -306,6 +315,14 @@ static void lay_out_rows(maker *m)
     for (size_t i = 0; i < plan->hma3_count; i++) {
         const triple *t = &m->hma3.items[i];
         plan->hma3[i] = average_at(plan, (const int64_t[]){t->a, t->b, t->c}, 3, t->c, &row);
+    }
+}
+
+static void set_weights(swp__exact_plan *plan, int lanes)
+{
+    plan->weights = plan->rows + plan->weights_row * (size_t)lanes;
+    for (int64_t k = 0; k < larger(plan->longest, plan->longest_smooth); k++) {
+        plan->weights[k] = (double)(k + 1);
     }
 }
 
@@ -321,5 +338,6 @@ swp__exact_plan *swp__exact_plan_make(const swp_params *combos, size_t combos_co
     }
     set_lengths(&m);
     lay_out_rows(&m);
+    set_weights(m.plan, lanes);
     return m.plan;
 }

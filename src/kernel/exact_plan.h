@@ -34,8 +34,10 @@ typedef struct swp__exact_plan {
     swp__average *hma, *hma3;
     uint32_t *combo_hma, *combo_hma3; /* [combos_count] */
     int64_t longest;                  /* of level one */
+    int64_t longest_smooth;
     int64_t lookback;                 /* bars before an output that the group needs */
-    size_t closes_row, sums_row, sums_blocks, level_one_row;
+    double *weights;                  /* 1, 2, ... of any window of either level */
+    size_t closes_row, weights_row, sums_row, sums_blocks, level_one_row;
     double *rows;
 } swp__exact_plan;
 

@@ -62,11 +62,7 @@ static bool is_tame(double x)
 
 bool swp__exact_is_tame(const swp__exact_plan *plan, const double *close, int64_t from, int64_t to)
 {
-    int64_t longest_m = 0;
-    for (size_t i = 0; i < plan->hma_count; i++) {
-        longest_m = plan->hma[i].m > longest_m ? plan->hma[i].m : longest_m;
-    }
-    if (plan->longest > SWP__RECIPROCAL_LENGTH_MAX || longest_m > SWP__RECIPROCAL_LENGTH_MAX) {
+    if (plan->longest > SWP__RECIPROCAL_LENGTH_MAX || plan->longest_smooth > SWP__RECIPROCAL_LENGTH_MAX) {
         return false; /* HMA3's second level is as long as one of its first */
     }
     int wild = 0;
