@@ -74,7 +74,7 @@ static uint32_t set_index(triple_set *set, triple t)
 /* ---- memory ---- */
 
 typedef struct head_layout {
-    size_t lengths, divisors, reciprocals, hma, hma3, combo_hma, combo_hma3;
+    size_t lengths, divisors, reciprocals, hma, hma3, combo_hma, next_combo;
     size_t length_items, length_slots, hma_items, hma_slots, hma3_items, hma3_slots;
     size_t size;
 } head_layout;
@@ -96,7 +96,7 @@ static head_layout lay_out_head(size_t combos_count)
     head.hma = place(&at, combos_count, sizeof(swp__average));
     head.hma3 = place(&at, combos_count, sizeof(swp__average));
     head.combo_hma = place(&at, combos_count, sizeof(uint32_t));
-    head.combo_hma3 = place(&at, combos_count, sizeof(uint32_t));
+    head.next_combo = place(&at, combos_count, sizeof(uint32_t));
     head.length_items = place(&at, lengths, sizeof(triple));
     head.length_slots = place(&at, slots_for(lengths), sizeof(uint32_t));
     head.hma_items = place(&at, combos_count, sizeof(triple));
@@ -118,15 +118,21 @@ static size_t weights_rows(int64_t longest)
     return (size_t)longest / 2 + 1;
 }
 
-/* Rows every group has: closes, weights and the sums of level one. */
+/* Rows every group has: closes, weights, the sums of level one, an HMA3's output. */
 static size_t shared_rows(int64_t longest, int64_t longest_smooth)
 {
-    return SWP__LEVEL_ONE_ROWS + weights_rows(larger(longest, longest_smooth)) + sums_blocks(longest) * SWP__BLOCK_ROWS;
+    return SWP__LEVEL_ONE_ROWS + weights_rows(larger(longest, longest_smooth)) + sums_blocks(longest) * SWP__BLOCK_ROWS +
+           SWP__CHUNK_ROWS;
 }
 
-static size_t average_rows(int64_t m)
+static size_t hma_rows(int64_t m)
 {
     return (size_t)(m - 1) + 2 * SWP__CHUNK_ROWS;
+}
+
+static size_t hma3_rows(int64_t m)
+{
+    return (size_t)(m - 1) + SWP__CHUNK_ROWS;
 }
 
 /* Rows the combos need when nothing is shared. */
@@ -135,7 +141,7 @@ static size_t rows_unshared(const swp_params *largest, size_t combos_count)
     int64_t longest = larger(longest_of_hma(largest), longest_of_hma3(largest));
     size_t lengths = 5 * combos_count < (size_t)longest ? 5 * combos_count : (size_t)longest;
     return shared_rows(longest, largest->smooth) + lengths * SWP__LEVEL_ONE_ROWS +
-           combos_count * (average_rows(largest->smooth) + average_rows(largest->p));
+           combos_count * (hma_rows(largest->smooth) + hma3_rows(largest->p));
 }
 
 static size_t rows_capacity(const swp_params *largest, size_t combos_count, int lanes)
@@ -199,7 +205,7 @@ static maker begin(void *scratch, const head_layout *head, size_t combos_count)
         .hma = (swp__average *)(memory + head->hma),
         .hma3 = (swp__average *)(memory + head->hma3),
         .combo_hma = (uint32_t *)(memory + head->combo_hma),
-        .combo_hma3 = (uint32_t *)(memory + head->combo_hma3),
+        .next_combo = (uint32_t *)(memory + head->next_combo),
         .rows = (double *)(memory + head->size),
     };
     return m;
@@ -213,12 +219,24 @@ static void add_length(maker *m, int64_t length)
     m->plan->longest = larger(m->plan->longest, length);
 }
 
-static uint32_t add_average(maker *m, triple_set *set, triple key, int64_t length)
+static uint32_t add_hma(maker *m, const swp_params *c)
 {
-    size_t before = set->count;
-    uint32_t index = set_index(set, key);
-    m->rows_used += (set->count - before) * average_rows(length);
+    size_t before = m->hma.count;
+    uint32_t index = set_index(&m->hma, (triple){c->half, c->full, c->smooth});
+    m->rows_used += (m->hma.count - before) * hma_rows(c->smooth);
     return index;
+}
+
+/* Puts combo number `combo` on the list of its HMA3. */
+static uint32_t add_hma3(maker *m, const swp_params *c, uint32_t combo)
+{
+    size_t before = m->hma3.count;
+    uint32_t index = set_index(&m->hma3, (triple){c->third, c->mid, c->p});
+    bool is_new = m->hma3.count > before;
+    m->rows_used += is_new ? hma3_rows(c->p) : 0;
+    uint32_t next = is_new ? SWP__NO_COMBO : m->plan->hma3[index].first_combo;
+    m->plan->hma3[index].first_combo = combo;
+    return next;
 }
 
 static void add_combo(maker *m, const swp_params *c)
@@ -228,8 +246,8 @@ static void add_combo(maker *m, const swp_params *c)
     for (size_t i = 0; i < 5; i++) {
         add_length(m, lengths[i]);
     }
-    plan->combo_hma[plan->combos_count] = add_average(m, &m->hma, (triple){c->half, c->full, c->smooth}, c->smooth);
-    plan->combo_hma3[plan->combos_count] = add_average(m, &m->hma3, (triple){c->third, c->mid, c->p}, c->p);
+    plan->combo_hma[plan->combos_count] = add_hma(m, c);
+    plan->next_combo[plan->combos_count] = add_hma3(m, c, (uint32_t)plan->combos_count);
     plan->longest_smooth = larger(plan->longest_smooth, c->smooth);
     plan->lookback = larger(plan->lookback, swp__exact_lookback(c));
     plan->combos_count++;
@@ -242,8 +260,7 @@ static bool fits(const maker *m, const swp_params *c, int64_t longest_of_all, si
     size_t new_lengths = (size_t)longest_of_all - m->lengths.count;
     new_lengths = new_lengths < 5 ? new_lengths : 5;
     int64_t smooth = larger(m->plan->longest_smooth, c->smooth);
-    return shared_rows(longest, smooth) + m->rows_used + new_lengths * SWP__LEVEL_ONE_ROWS + average_rows(c->smooth) +
-               average_rows(c->p) <= capacity;
+    return shared_rows(longest, smooth) + m->rows_used + new_lengths * SWP__LEVEL_ONE_ROWS + hma_rows(c->smooth) + hma3_rows(c->p) <= capacity;
 }
 
 /* Shell's sort with Ciura's gaps: there are a few hundred lengths, and qsort may allocate. */
@@ -285,16 +302,34 @@ static size_t index_of_length(const swp__exact_plan *plan, int64_t length)
     return low;
 }
 
-static swp__average average_at(const swp__exact_plan *plan, const int64_t *lengths, size_t count, int64_t m, size_t *row)
+/* Sets up an average from the lengths it is made of; its input begins at `row`. */
+static void set_average(const swp__exact_plan *plan, swp__average *average, const int64_t *lengths, size_t count, int64_t m,
+                        size_t row)
 {
-    swp__average average = {.m = m};
+    average->m = m;
+    average->input_row = row;
     for (size_t i = 0; i < count; i++) {
-        average.length[i] = index_of_length(plan, lengths[i]);
+        average->length[i] = index_of_length(plan, lengths[i]);
     }
-    average.input_row = *row;
-    average.output_row = *row + (size_t)(m - 1) + SWP__CHUNK_ROWS;
-    *row += average_rows(m);
-    return average;
+}
+
+static void lay_out_averages(maker *m, size_t row, size_t hma3_output_row)
+{
+    swp__exact_plan *plan = m->plan;
+    plan->hma_count = m->hma.count;
+    for (size_t i = 0; i < plan->hma_count; i++) {
+        const triple *t = &m->hma.items[i];
+        set_average(plan, &plan->hma[i], (const int64_t[]){t->a, t->b}, 2, t->c, row);
+        plan->hma[i].output_row = row + (size_t)(t->c - 1) + SWP__CHUNK_ROWS;
+        row += hma_rows(t->c);
+    }
+    plan->hma3_count = m->hma3.count;
+    for (size_t i = 0; i < plan->hma3_count; i++) {
+        const triple *t = &m->hma3.items[i];
+        set_average(plan, &plan->hma3[i], (const int64_t[]){t->a, t->b, t->c}, 3, t->c, row);
+        plan->hma3[i].output_row = hma3_output_row;
+        row += hma3_rows(t->c);
+    }
 }
 
 static void lay_out_rows(maker *m)
@@ -305,17 +340,8 @@ static void lay_out_rows(maker *m)
     plan->weights_row = SWP__LEVEL_ONE_ROWS;
     plan->sums_row = plan->weights_row + weights_rows(larger(plan->longest, plan->longest_smooth));
     plan->level_one_row = shared_rows(plan->longest, plan->longest_smooth);
-    size_t row = plan->level_one_row + plan->lengths_count * SWP__LEVEL_ONE_ROWS;
-    plan->hma_count = m->hma.count;
-    for (size_t i = 0; i < plan->hma_count; i++) {
-        const triple *t = &m->hma.items[i];
-        plan->hma[i] = average_at(plan, (const int64_t[]){t->a, t->b}, 2, t->c, &row);
-    }
-    plan->hma3_count = m->hma3.count;
-    for (size_t i = 0; i < plan->hma3_count; i++) {
-        const triple *t = &m->hma3.items[i];
-        plan->hma3[i] = average_at(plan, (const int64_t[]){t->a, t->b, t->c}, 3, t->c, &row);
-    }
+    lay_out_averages(m, plan->level_one_row + plan->lengths_count * SWP__LEVEL_ONE_ROWS,
+                     plan->level_one_row - SWP__CHUNK_ROWS);
 }
 
 static void set_weights(swp__exact_plan *plan, int lanes)
