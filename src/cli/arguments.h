@@ -3,12 +3,14 @@
 #define SWP_CLI_ARGUMENTS_H
 
 #include "cli/options.h"
+#include "server/limits.h"
 
 enum {
     SWP__COMMAND_SWEEP = 1 << 0,
     SWP__COMMAND_VERIFY = 1 << 1,
     SWP__COMMAND_BENCH_SWEEP = 1 << 2,
     SWP__COMMAND_GENERATE = 1 << 3,
+    SWP__COMMAND_SERVE = 1 << 4,
 };
 
 enum { SWP__FORMAT_TABLE, SWP__FORMAT_JSON, SWP__FORMAT_CSV };
@@ -42,6 +44,13 @@ struct swp__arguments {
     uint64_t bars, seed, combos, runs;
     double sigma, start;
     uint32_t shape; /* index in swp__generate_shapes */
+
+    /* the service */
+    swp__option_list listen;
+    const char *token_file, *group;
+    uint32_t log_format, log_level; /* swp__log_format, swp__log_level */
+    swp__server_limits server_limits;
+    swp__limits engine_limits;
 };
 
 #endif

@@ -16,6 +16,9 @@ int swp__sweep_command(const swp__arguments *arguments);
 int swp__verify_command(const swp__arguments *arguments);
 int swp__bench_sweep_command(const swp__arguments *arguments);
 int swp__generate_command(const swp__arguments *arguments);
+int swp__serve_command(const swp__arguments *arguments);
+
+extern const swp__option_limits swp__serve_limits[];
 
 /* "sweepd: message" on standard error; returns SWP__EXIT_FAILED or SWP__EXIT_USAGE. */
 int swp__exit_failed(const swp_error *error);

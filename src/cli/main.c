@@ -18,24 +18,30 @@ static const swp__command commands[] = {
      "  sweepd sweep eurusd.csv --length 6:200/80 --rank trades --top 5\n"
      "  sweepd sweep eurusd.csv --length 10:60:5 --length3 8:40:4 --format csv --out grid.csv\n"
      "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json",
-     swp__sweep_command},
+     swp__sweep_command, NULL},
     {SWP__COMMAND_VERIFY, "verify", "FILE", "Proves on the bars of FILE that all kernels and thread counts give the same bits.",
      "Runs every kernel on 1, 2, 3 and 8 threads under both entry rules. Exits with 0 when all results are identical to\n"
      "those of the strict kernel on one thread; else tells the first difference of each run and exits with 1.",
      "  sweepd verify eurusd.csv\n"
      "  sweepd verify eurusd.csv --length 2:400",
-     swp__verify_command},
+     swp__verify_command, NULL},
     {SWP__COMMAND_BENCH_SWEEP, "bench sweep", NULL, "Times sweeps over a made series: what this machine does.",
      "Before it times a kernel it compares its results with the strict kernel's, and refuses when one bit differs.",
      "  sweepd bench sweep\n"
      "  sweepd bench sweep --shape constant --threads 1\n"
      "  sweepd bench sweep --bars 1000000 --combos 1000 --runs 3 --format json",
-     swp__bench_sweep_command},
+     swp__bench_sweep_command, NULL},
     {SWP__COMMAND_GENERATE, "generate", NULL, "Makes a series by rule: the study's random walk, and hard shapes.",
      "randwalk is the stream of NumPy's default_rng(seed).standard_normal: close = start * exp(cumsum(sigma * z)).",
      "  sweepd generate --out study.npy\n"
      "  sweepd generate --bars 1000 --seed 7 --shape tick-grid --out ticks.csv",
-     swp__generate_command},
+     swp__generate_command, NULL},
+    {SWP__COMMAND_SERVE, "serve", NULL, "The engine as a service: holds series, answers sweeps over sockets and pipes.",
+     "SIGTERM lets running requests finish; a second one ends at once. docs/service.md, docs/security.md.",
+     "  sweepd serve\n"
+     "  sweepd serve --listen unix:/run/sweepd/sweepd.sock --listen tcp:localhost:7117 --token-file token\n"
+     "  sweepd serve --listen stdio:",
+     swp__serve_command, swp__serve_limits},
 };
 enum { COMMANDS_COUNT = sizeof commands / sizeof commands[0] };
 

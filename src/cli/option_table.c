@@ -11,6 +11,7 @@ enum {
     VERIFY = SWP__COMMAND_VERIFY,
     BENCH = SWP__COMMAND_BENCH_SWEEP,
     GENERATE = SWP__COMMAND_GENERATE,
+    SERVE = SWP__COMMAND_SERVE,
 };
 
 /* In the order of the enumerations they stand for. */
@@ -19,6 +20,8 @@ static const char *const entry_names[] = {"first", "cross", NULL};
 static const char *const rank_names[] = {"pnl", "trades", NULL};
 static const char *const progress_names[] = {"auto", "never", NULL};
 static const char *const sweep_format_names[] = {"table", "json", "csv", NULL};
+static const char *const log_format_names[] = {"text", "json", NULL};
+static const char *const log_level_names[] = {"debug", "info", "warning", "error", NULL};
 static const char *const bench_format_names[] = {"table", "json", NULL};
 
 const swp__option swp__option_table[] = {
@@ -33,9 +36,9 @@ const swp__option swp__option_table[] = {
      .help = "percentage points a round trip, taken when a trade closes"},
     {SWEEP, "entry", NULL, SWP__OPTION_CHOICE, AT(entry), .initial = "first", .choices = entry_names,
      .help = "first trade at the first bar with a sign, or at the first change of sign"},
-    {SWEEP | BENCH, "kernel", NULL, SWP__OPTION_KERNEL, AT(kernel), .initial = "auto",
+    {SWEEP | BENCH | SERVE, "kernel", NULL, SWP__OPTION_KERNEL, AT(kernel), .initial = "auto",
      .help = "how the numbers are found; every kernel finds the same ones"},
-    {SWEEP | BENCH, "threads", "N", SWP__OPTION_COUNT, AT(threads), .initial = "0", .least = 0, .most = 1024,
+    {SWEEP | BENCH | SERVE, "threads", "N", SWP__OPTION_COUNT, AT(threads), .initial = "0", .least = 0, .most = 1024,
      .help = "0: the CPUs this process may use"},
     {SWEEP, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "table", .choices = sweep_format_names,
      .help = "a ranked table for people; json and csv hold every combo in input order"},
@@ -73,5 +76,17 @@ const swp__option swp__option_table[] = {
      .help = "timed runs"},
     {BENCH, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "table", .choices = bench_format_names,
      .help = "a table for people, json for programs"},
+
+    {SERVE, "listen", "URL", SWP__OPTION_LIST, AT(listen),
+     .help = "unix:PATH, tcp:HOST:PORT (this machine only) or stdio:; may be given again; without it the default socket, "
+             "$XDG_RUNTIME_DIR/sweepd.sock or sweepd-UID/sweepd.sock in the directory for temporary files"},
+    {SERVE, "group", "NAME", SWP__OPTION_TEXT, AT(group),
+     .help = "members of this group may connect to the Unix sockets, too"},
+    {SERVE, "token-file", "FILE", SWP__OPTION_TEXT, AT(token_file),
+     .help = "each connection must bring the token in this file (without its last newline); version 1 is refused then"},
+    {SERVE, "log-format", NULL, SWP__OPTION_CHOICE, AT(log_format), .initial = "text", .choices = log_format_names,
+     .help = "lines on standard error"},
+    {SERVE, "log-level", NULL, SWP__OPTION_CHOICE, AT(log_level), .initial = "info", .choices = log_level_names,
+     .help = "lines below it are left out"},
     {.name = NULL},
 };

@@ -114,6 +114,19 @@ static swp_status parse_set(const swp__option *option, const char *text, uint32_
     }
 }
 
+static swp_status parse_list(const swp__option *option, const char *text, swp__option_list *list, swp_error *error)
+{
+    if (text[0] == '\0') {
+        return fail_value(option, text, option->argument, error);
+    }
+    if (list->count == SWP__OPTION_LIST_MAX) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is given more than %d times", option->name,
+                         SWP__OPTION_LIST_MAX);
+    }
+    list->texts[list->count++] = text;
+    return SWP_OK;
+}
+
 static swp_status parse_value(const swp__option *option, const char *text, swp__arguments *arguments, swp_error *error)
 {
     void *value = value_of(option, arguments);
@@ -136,8 +149,89 @@ static swp_status parse_value(const swp__option *option, const char *text, swp__
         return parse_choice(option, text, strlen(text), value, error);
     case SWP__OPTION_SET:
         return parse_set(option, text, value, error);
+    case SWP__OPTION_LIST:
+        return parse_list(option, text, value, error);
     }
     return SWP_INTERNAL;
+}
+
+/* ---- limits ---- */
+
+static const struct {
+    const char *of, *name; /* "bytes", "KiB" */
+    uint64_t size;
+} units[] = {
+    {"bytes", "B", 1},        {"bytes", "KiB", UINT64_C(1) << 10}, {"bytes", "MiB", UINT64_C(1) << 20},
+    {"bytes", "GiB", UINT64_C(1) << 30}, {"ms", "ms", 1},          {"ms", "s", 1000},
+    {"ms", "min", 60000},     {"ms", "h", 3600000},                {"us", "us", 1},
+};
+enum { UNITS_COUNT = sizeof units / sizeof units[0] };
+
+/* The size of what stands behind a number of the row's unit; 0: it is no unit. */
+static uint64_t unit_size(const swp__limit_row *row, const char *name)
+{
+    for (size_t i = 0; i < UNITS_COUNT; i++) {
+        if (strncmp(row->unit, units[i].of, strlen(units[i].of)) == 0 && strcmp(name, units[i].name) == 0) {
+            return units[i].size;
+        }
+    }
+    return name[0] == '\0' ? 1 : 0;
+}
+
+/* "4GiB", "30s", "1024": the largest unit that leaves a whole number. */
+static void print_limit(const swp__limit_row *row, uint64_t value, char *text, size_t size)
+{
+    const char *name = "";
+    uint64_t divisor = 1;
+    for (size_t i = 0; i < UNITS_COUNT; i++) {
+        bool fits = strncmp(row->unit, units[i].of, strlen(units[i].of)) == 0 && value != 0 && value % units[i].size == 0;
+        if (fits && units[i].size >= divisor && strcmp(units[i].name, "B") != 0) {
+            name = units[i].name;
+            divisor = units[i].size;
+        }
+    }
+    snprintf(text, size, "%" PRIu64 "%s", value / divisor, name);
+}
+
+static uint64_t *limit_value(const swp__option_limits *limits, const swp__limit_row *row, swp__arguments *arguments)
+{
+    return (uint64_t *)(void *)((char *)arguments + limits->offset + row->offset);
+}
+
+static swp_status parse_limit(const swp__option_limits *limits, const swp__limit_row *row, const char *text,
+                              swp__arguments *arguments, swp_error *error)
+{
+    uint64_t number = 0;
+    size_t digits = strspn(text, "0123456789");
+    bool whole = digits > 0 && digits < 20;
+    for (size_t i = 0; i < digits && whole; i++) {
+        number = number * 10 + (uint64_t)(text[i] - '0');
+    }
+    uint64_t unit = unit_size(row, text + digits);
+    whole = whole && unit > 0 && !__builtin_mul_overflow(number, unit, &number);
+    if (!whole || number < row->minimum || number > row->maximum) {
+        char least[32], most[32];
+        print_limit(row, row->minimum, least, sizeof least);
+        print_limit(row, row->maximum, most, sizeof most);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is \"%s\", expected %s..%s %s", row->name, text, least,
+                         most, row->unit);
+    }
+    *limit_value(limits, row, arguments) = number;
+    return SWP_OK;
+}
+
+static const swp__limit_row *find_limit(const swp__command *command, const char *name, size_t size,
+                                        const swp__option_limits **limits)
+{
+    for (*limits = command->limits; *limits != NULL && (*limits)->rows != NULL; (*limits)++) {
+        for (size_t i = 0; i < *(*limits)->rows_count; i++) {
+            const swp__limit_row *row = &(*limits)->rows[i];
+            if (strlen(row->name) == size && memcmp(row->name, name, size) == 0) {
+                return row;
+            }
+        }
+    }
+    return NULL;
 }
 
 /* ---- words ---- */
@@ -164,6 +258,13 @@ static const char *nearest_option(const swp__command *command, const char *name)
             distance = d;
         }
     }
+    for (const swp__option_limits *limits = command->limits; limits != NULL && limits->rows != NULL; limits++) {
+        for (size_t i = 0; i < *limits->rows_count; i++) {
+            size_t d = swp__nearest_distance(name, limits->rows[i].name);
+            nearest = d < distance ? limits->rows[i].name : nearest;
+            distance = d < distance ? d : distance;
+        }
+    }
     return nearest;
 }
 
@@ -184,19 +285,26 @@ static swp_status parse_option(const swp__command *command, int words_count, cha
 {
     const char *word = words[*index];
     size_t size = strcspn(word, "=");
-    const swp__option *option = strncmp(word, "--", 2) == 0 ? find_option(command, word + 2, size - 2) : NULL;
-    if (option == NULL) {
+    bool named = strncmp(word, "--", 2) == 0;
+    const swp__option_limits *limits = NULL;
+    const swp__option *option = named ? find_option(command, word + 2, size - 2) : NULL;
+    const swp__limit_row *row = named && option == NULL ? find_limit(command, word + 2, size - 2, &limits) : NULL;
+    if (option == NULL && row == NULL) {
         return fail_unknown(command, word, error);
     }
+    bool takes_value = row != NULL || option->type != SWP__OPTION_FLAG;
     const char *text = word[size] == '=' ? word + size + 1 : NULL;
-    if (option->type == SWP__OPTION_FLAG && text != NULL) {
+    if (!takes_value && text != NULL) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s takes no value", option->name);
     }
-    if (option->type != SWP__OPTION_FLAG && text == NULL) {
+    if (takes_value && text == NULL) {
         if (*index + 1 == words_count) {
-            return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s needs a value", option->name);
+            return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%.*s needs a value", (int)size, word);
         }
         text = words[++*index];
+    }
+    if (row != NULL) {
+        return parse_limit(limits, row, text, arguments, error);
     }
     arguments->given[option - swp__option_table] = true;
     return parse_value(option, text, arguments, error);
@@ -223,6 +331,11 @@ static swp_status set_defaults(const swp__command *command, swp__arguments *argu
     for (const swp__option *option = swp__option_table; option->name != NULL && status == SWP_OK; option++) {
         if ((option->commands & command->bit) != 0 && option->initial != NULL) {
             status = parse_value(option, option->initial, arguments, error);
+        }
+    }
+    for (const swp__option_limits *limits = command->limits; limits != NULL && limits->rows != NULL; limits++) {
+        for (size_t i = 0; i < *limits->rows_count; i++) {
+            *limit_value(limits, &limits->rows[i], arguments) = limits->rows[i].standard;
         }
     }
     return status;
@@ -319,17 +432,36 @@ static void describe_option(const swp__option *option, char *text, size_t size)
     }
 }
 
-static void print_option(FILE *out, const swp__option *option)
+static void print_entry(FILE *out, const char *name, const char *argument, const char *help)
 {
-    char argument[160], head[240], help[480];
-    describe_argument(option, argument, sizeof argument);
-    describe_option(option, help, sizeof help);
-    snprintf(head, sizeof head, "  --%s %s", option->name, argument);
+    char head[240];
+    snprintf(head, sizeof head, "  --%s %s", name, argument);
     fprintf(out, "%-*s", HELP_INDENT - 1, head);
     if (strlen(head) >= HELP_INDENT) {
         fprintf(out, "\n%*s", HELP_INDENT - 1, "");
     }
     print_wrapped(out, help, HELP_INDENT - 1);
+}
+
+static void print_limits(FILE *out, const swp__option_limits *limits)
+{
+    for (size_t i = 0; i < *limits->rows_count; i++) {
+        const swp__limit_row *row = &limits->rows[i];
+        char standard[32], least[32], most[32], help[480];
+        print_limit(row, row->standard, standard, sizeof standard);
+        print_limit(row, row->minimum, least, sizeof least);
+        print_limit(row, row->maximum, most, sizeof most);
+        snprintf(help, sizeof help, "%s %s; %s..%s [%s]", row->unit, row->help, least, most, standard);
+        print_entry(out, row->name, "N", help);
+    }
+}
+
+static void print_option(FILE *out, const swp__option *option)
+{
+    char argument[160], help[480];
+    describe_argument(option, argument, sizeof argument);
+    describe_option(option, help, sizeof help);
+    print_entry(out, option->name, argument, help);
     for (uint32_t i = 0; option->abouts != NULL && option->abouts[i] != NULL; i++) {
         fprintf(out, "%*s  %-12s %s\n", HELP_INDENT, "", option->choices[i], option->abouts[i]);
     }
@@ -348,5 +480,11 @@ void swp__options_print_help(FILE *out, const swp__command *command)
             print_option(out, option);
         }
     }
-    fprintf(out, "  --help                    this text\n\nexamples:\n%s\n", command->examples);
+    if (command->limits != NULL) {
+        fprintf(out, "\nlimits (a number may have a unit: KiB, MiB, GiB; ms, s, min, h):\n");
+    }
+    for (const swp__option_limits *limits = command->limits; limits != NULL && limits->rows != NULL; limits++) {
+        print_limits(out, limits);
+    }
+    fprintf(out, "%s  --help                    this text\n\nexamples:\n%s\n", command->limits != NULL ? "\n" : "", command->examples);
 }

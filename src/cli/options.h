@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "engine/limits.h"
 #include "swp/error.h"
 
 typedef struct swp__arguments swp__arguments; /* arguments.h: the values */
@@ -22,6 +23,7 @@ typedef enum swp__option_type {
     SWP__OPTION_CHOICE, /* uint32_t: the index in `choices` */
     SWP__OPTION_SET,    /* uint32_t: bit i for each of `choices` in a list with commas */
     SWP__OPTION_KERNEL, /* uint32_t: the number swp_kernel_name has for it */
+    SWP__OPTION_LIST,   /* swp__option_list: a text each time it is given */
 } swp__option_type;
 
 typedef struct swp__option {
@@ -39,6 +41,21 @@ typedef struct swp__option {
     const char *help;
 } swp__option;
 
+enum { SWP__OPTION_LIST_MAX = 64 };
+
+typedef struct swp__option_list {
+    size_t count;
+    const char *texts[SWP__OPTION_LIST_MAX];
+} swp__option_list;
+
+/* Options that are a module's limits: their names, defaults, bounds and help are that module's own table. Their values,
+ * uint64_t, take a unit: 512MiB, 30s. */
+typedef struct swp__option_limits {
+    const swp__limit_row *rows; /* NULL ends a list of these */
+    const size_t *rows_count;
+    size_t offset; /* of the struct in swp__arguments */
+} swp__option_limits;
+
 /* The one table; a row without a name ends it. */
 extern const swp__option swp__option_table[];
 
@@ -55,6 +72,7 @@ typedef struct swp__command {
     const char *details; /* paragraphs of the help; NULL: none */
     const char *examples;
     int (*run)(const swp__arguments *arguments); /* the exit code */
+    const swp__option_limits *limits;            /* more options; NULL: none */
 } swp__command;
 
 /* Fills *arguments from the words behind the command's name: the defaults first, then what is given. Stops at --help or -h

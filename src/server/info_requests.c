@@ -1,0 +1,216 @@
+/* HELLO, ECHO, CANCEL, STATS, STRATEGIES: requests that compute nothing. */
+#include "server/requests.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/fingerprint.h"
+#include "swp/version.h"
+
+/* ---- HELLO ---- */
+
+/* Takes the same time wherever the first difference is. */
+static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    uint8_t differ = 0;
+    for (size_t i = 0; i < size; i++) {
+        differ |= a[i] ^ b[i];
+    }
+    return differ == 0;
+}
+
+static bool token_is_right(const swp__server *server, const uint8_t *token, size_t size)
+{
+    return size == server->options.token_size && same_bytes(token, server->options.token, size);
+}
+
+static swp_status check_hello(swp__call *call, swp_error *error)
+{
+    const swp__connection *c = call->connection;
+    const swp__wire_hello *hello = &call->request.hello;
+    const uint8_t *token = call->tail;
+    if (c->greeted) {
+        return swp__fail(error, SWP_BAD_FRAME, 4, "a second HELLO on one connection");
+    }
+    if (c->server->options.token != NULL && !token_is_right(c->server, token, hello->token_bytes)) {
+        return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the token is not this server's");
+    }
+    uint64_t name_at = SWP__WIRE_PAYLOAD_AT + sizeof *hello + (uint64_t)hello->token_bytes;
+    return swp__wire_check_text(token + hello->token_bytes, hello->name_bytes, name_at, error);
+}
+
+swp_status swp__run_hello(swp__call *call, swp_error *error)
+{
+    swp__connection *c = call->connection;
+    const swp__server *server = c->server;
+    const swp__wire_hello *hello = &call->request.hello;
+    swp_status status = check_hello(call, error);
+    if (status != SWP_OK) {
+        if (status == SWP_DENIED) {
+            swp__log_peer(c, "closed: %s", error->message);
+            c->failed = true;
+            swp__call_fail(call, error);
+            swp__connection_finish(c);
+        }
+        return status;
+    }
+    c->greeted = c->authorised = true;
+    if (hello->name_bytes > 0) {
+        swp__log_line(server->log, SWP__LOG_DEBUG, "connection %" PRIu64 ": is \"%.*s\"", c->number, (int)hello->name_bytes,
+                      (const char *)call->tail + hello->token_bytes);
+    }
+    swp__wire_reply reply = {.hello = {
+                                 .major = SWP__PROTOCOL_MAJOR,
+                                 .minor = SWP__PROTOCOL_MINOR, /* 0: nobody's is lower */
+                                 .max_body = server->options.limits.max_frame,
+                                 .max_memory = server->engine->limits.max_memory,
+                                 .max_combos = server->engine->limits.max_combos,
+                                 .threads = swp_engine_threads(server->engine),
+                                 .numbers_id = swp__numbers_id(),
+                                 .max_in_flight = (uint32_t)server->options.limits.max_in_flight,
+                             }};
+    swp__call_answer(call, &reply, swp_version(), strlen(swp_version()));
+    return SWP_OK;
+}
+
+/* ---- ECHO ---- */
+
+swp_status swp__run_echo(swp__call *call, swp_error *error)
+{
+    (void)error;
+    swp__call_answer(call, &(swp__wire_reply){0}, call->tail, call->tail_size);
+    return SWP_OK;
+}
+
+/* ---- CANCEL ---- */
+
+swp_status swp__run_cancel(swp__call *call, swp_error *error)
+{
+    (void)error;
+    swp__connection *c = call->connection;
+    swp__call *target = c->calls;
+    while (target != NULL &&
+           (target == call || target->answered || target->frame.id != call->request.cancel.request_id)) {
+        target = target->next;
+    }
+    if (target == NULL || !target->running) { /* it has ended, or never was, or is a CANCEL itself */
+        swp__call_answer(call, &(swp__wire_reply){0}, NULL, 0);
+        return SWP_OK;
+    }
+    call->waiting = target->cancels;
+    target->cancels = call;
+    c->cancels_count++;
+    swp__sweep_cancel(target->sweep);
+    return SWP_OK;
+}
+
+/* ---- STATS ---- */
+
+typedef struct page {
+    char *text;
+    size_t size, length;
+} page;
+
+static void print(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print(page *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(p->text + p->length, p->size - p->length, format, args);
+    va_end(args);
+    if (length > 0 && (size_t)length < p->size - p->length) {
+        p->length += (size_t)length;
+    }
+}
+
+static void metric(page *p, const char *type, const char *name, const char *help, uint64_t value)
+{
+    print(p, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 "\n", name, help, name, type, name, value);
+}
+
+static void seconds(page *p, const char *type, const char *name, const char *help, uint64_t ns)
+{
+    print(p, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 ".%09" PRIu64 "\n", name, help, name, type, name,
+          ns / 1000000000, ns % 1000000000);
+}
+
+static void print_server(page *p, const swp__server *server)
+{
+    const swp__server_counters *n = &server->counters;
+    seconds(p, "gauge", "uptime_seconds", "Since the server started.", server->now_ns - server->started_ns);
+    metric(p, "gauge", "connections", "Open now.", server->connections_count);
+    metric(p, "counter", "connections_accepted_total", "Accepted.", n->connections_accepted);
+    metric(p, "counter", "connections_refused_total", "Told BUSY, DENIED or NO_MEMORY.", n->connections_refused);
+    metric(p, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.", n->connections_timed_out);
+    metric(p, "counter", "requests_total", "Read whole.", n->requests);
+    metric(p, "counter", "requests_failed_total", "Answered with an error.", n->requests_failed);
+    metric(p, "counter", "received_bytes_total", "Read from peers.", n->bytes_in);
+    metric(p, "counter", "sent_bytes_total", "Written to peers.", n->bytes_out);
+    metric(p, "gauge", "buffer_bytes", "Requests and results of all connections.", server->buffer_bytes);
+}
+
+static void print_engine(page *p, swp_engine *engine)
+{
+    swp__engine_counters n = swp__engine_count(engine);
+    metric(p, "gauge", "threads", "Threads the engine may use.", swp_engine_threads(engine));
+    metric(p, "gauge", "workers", "Threads it has started.", n.workers);
+    metric(p, "gauge", "sweeps_running", "In progress.", n.sweeps_running);
+    metric(p, "gauge", "sweep_bytes", "Working memory of sweeps in progress.", n.sweep_bytes);
+    metric(p, "counter", "sweeps_started_total", "Started.", n.sweeps_started);
+    metric(p, "counter", "sweeps_finished_total", "Finished.", n.sweeps_finished);
+    metric(p, "counter", "sweeps_cancelled_total", "Cancelled.", n.sweeps_cancelled);
+    metric(p, "counter", "combos_total", "Windows x combos computed.", n.combos);
+    metric(p, "counter", "bar_combos_total", "Bars x combos computed.", n.bar_combos);
+    seconds(p, "counter", "busy_seconds_total", "All threads together.", n.busy_ns);
+}
+
+swp_status swp__run_stats(swp__call *call, swp_error *error)
+{
+    enum { PAGE_SIZE = 8192 };
+    swp__server *server = call->connection->server;
+    swp_status status = swp__call_alloc(call, PAGE_SIZE, "the page", &call->result, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    call->result_size = PAGE_SIZE;
+    page p = {.text = call->result, .size = PAGE_SIZE};
+    print_server(&p, server);
+    print_engine(&p, server->engine);
+    swp__call_answer(call, &(swp__wire_reply){0}, p.text, p.length);
+    return SWP_OK;
+}
+
+/* ---- STRATEGIES ---- */
+
+static void print_strategies(page *p)
+{
+    static const char *const parameters[] = {"half", "full", "smooth", "third", "mid", "p"};
+    swp__fingerprint id = swp__hma_cross_id();
+    print(p, "[{\"id\":%u,\"name\":\"hma-cross\",\"parameters\":[", SWP_STRATEGY_HMA_CROSS);
+    for (size_t i = 0; i < SWP_PARAMS_COUNT; i++) {
+        print(p, "%s{\"name\":\"%s\",\"type\":\"i64\",\"minimum\":1,\"maximum\":%" PRIu64 ",\"default\":null}",
+              i > 0 ? "," : "", parameters[i], SWP__PARAM_MAX);
+    }
+    const uint8_t *bytes = (const uint8_t *)&id;
+    print(p, "],\"columns\":[\"close\"],\"kernel\":\"");
+    for (size_t i = 0; i < sizeof id; i++) {
+        print(p, "%02x", bytes[i]);
+    }
+    print(p, "\"}]");
+}
+
+swp_status swp__run_strategies(swp__call *call, swp_error *error)
+{
+    enum { PAGE_SIZE = 2048 };
+    swp_status status = swp__call_alloc(call, PAGE_SIZE, "the page", &call->result, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    call->result_size = PAGE_SIZE;
+    page p = {.text = call->result, .size = PAGE_SIZE};
+    print_strategies(&p);
+    swp__call_answer(call, &(swp__wire_reply){0}, p.text, p.length);
+    return SWP_OK;
+}

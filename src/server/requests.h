@@ -1,0 +1,27 @@
+/* The requests of version 2 that are served: one row an opcode. */
+#ifndef SWP_SERVER_REQUESTS_H
+#define SWP_SERVER_REQUESTS_H
+
+#include "server/internal.h"
+
+typedef struct swp__op {
+    uint8_t opcode;
+    bool is_new_work; /* refused while draining */
+    bool is_cancel;   /* not one of the requests in flight */
+    /* The fixed part is decoded: find a place for the tail (connection->targets). NULL: a block, call->tail. */
+    swp_status (*begin)(swp__call *call, swp_error *error);
+    /* All of it is there: answer, or start what will. */
+    swp_status (*run)(swp__call *call, swp_error *error);
+} swp__op;
+
+/* NULL: not served here. */
+const swp__op *swp__op_find(uint8_t opcode);
+
+/* sweep_requests.c, series_requests.c, info_requests.c */
+swp_status swp__run_hello(swp__call *call, swp_error *error);
+swp_status swp__run_echo(swp__call *call, swp_error *error);
+swp_status swp__run_cancel(swp__call *call, swp_error *error);
+swp_status swp__run_stats(swp__call *call, swp_error *error);
+swp_status swp__run_strategies(swp__call *call, swp_error *error);
+
+#endif
