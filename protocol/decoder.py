@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A decoder of the sweepd protocol, written from protocol.md alone: it shares nothing with the server, the client or the
-generator of the vectors. Standard library only.
+"""A decoder of the sweepd protocol, written from protocol.md alone: it shares nothing with the server, the client or
+the generator of the vectors. Standard library only.
 
 usage: decoder.py VECTORS       checks every vector, says how many passed
 """
@@ -16,7 +16,8 @@ REQUESTS = {  # opcode: (flags, fixed part)
     0x13: (0, "16s:fingerprint,shape"), 0x14: (0, "Q:handle"), 0x15: (3, "sweep"), 0x16: (0, "sweep"),
     0x17: (0, "I:request_id,zero"), 0x18: (0, "IIQII:strategy n_combos handle policy exec_bytes"),
     0x19: (3, "III:session n_bars columns,zero,Q:expected_bars"), 0x1a: (0, "I:session,zero"), 0x1b: (0, ""),
-    0x1c: (0, "Q:ring_bytes"), 0x1d: (0, "shape"), 0x1e: (0, ""), 0x1f: (0, "I:session,zero"), 0x20: (0, ""), 0x21: (0, "shape"),
+    0x1c: (0, "Q:ring_bytes"), 0x1d: (0, "shape"), 0x1e: (0, ""), 0x1f: (0, "I:session,zero"), 0x20: (0, ""),
+    0x21: (0, "shape"),
     0x22: (0, "QI:upload column,zero,QQ:first_bar n_bars"), 0x23: (0, "Q:upload"), 0x24: (0, "Q:handle"), 0x25: (0, ""),
     0x26: (0, ""), 0x27: (0, "Q:handle"),
 }
@@ -33,9 +34,9 @@ SHARED = {
     "series": "Q16sQQQdd:handle fingerprint known n_bars n_nan first last",
     "zero": "I:",
 }
-(HELLO, ECHO, LOAD, FIND, SWEEP, TRADES, LIVE_OPEN, LIVE_PUSH, LIVE_CLOSE, STATS, LOAD_FD, STRATEGIES, SNAPSHOT, RESTORE,
- LOAD_BEGIN, LOAD_PART, NAME, OPEN, LIST) = (
-    0x10, 0x11, 0x12, 0x13, 0x15, 0x16, 0x18, 0x19, 0x1a, 0x1b, 0x1d, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x24, 0x25, 0x26)
+HELLO, ECHO, LOAD, FIND, SWEEP, TRADES = 0x10, 0x11, 0x12, 0x13, 0x15, 0x16
+LIVE_OPEN, LIVE_PUSH, LIVE_CLOSE, STATS, LOAD_FD = 0x18, 0x19, 0x1a, 0x1b, 0x1d
+STRATEGIES, SNAPSHOT, RESTORE, LOAD_BEGIN, LOAD_PART, NAME, OPEN, LIST = 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x24, 0x25, 0x26
 STATE_SIZE, ROW_SIZE, WINDOW_SIZE, EXEC_SIZE = 40, 48, 24, 32
 
 
@@ -193,7 +194,8 @@ def decode_sweep(frame, tail, end, m):
     need(options[2] <= 4, BAD_PARAM, tail + 16)
     out = dict(zip(("fee", "entry", "kernel", "max_threads"), options))
     at = tail + m["exec_bytes"]
-    out["windows"] = [list(struct.unpack_from("<QQQ", frame, at + WINDOW_SIZE * i)) for i in range(m.get("n_windows", 0))]
+    n_windows = m.get("n_windows", 0)
+    out["windows"] = [list(struct.unpack_from("<QQQ", frame, at + WINDOW_SIZE * i)) for i in range(n_windows)]
     at += WINDOW_SIZE * len(out["windows"])
     form = m.get("param_form", 0)
     if form == 0:
@@ -295,7 +297,8 @@ def check(case):
 
 
 def main():
-    cases = [c for path in sorted(pathlib.Path(sys.argv[1]).glob("*/*.json")) for c in json.loads(path.read_text("utf-8"))]
+    paths = sorted(pathlib.Path(sys.argv[1]).glob("*/*.json"))
+    cases = [case for path in paths for case in json.loads(path.read_text("utf-8"))]
     wrong = [w for w in map(check, cases) if w]
     print("\n".join(wrong), file=sys.stderr)
     print(f"{len(cases) - len(wrong)} vectors passed, {len(wrong)} failed")

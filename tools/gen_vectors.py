@@ -429,6 +429,9 @@ def sweep_refusals(frames):
         for count in (2**64 - 1, 2**61, 2**60, 2**32):
             broken = frame.but(tail=exec_part + u64(count, what="count") + params[1:])
             yield f"{name}-first-count-{count}", broken, "BAD_FRAME", broken.end()
+        counts = 6 if frame is axes else 2
+        short = frame.but(tail=exec_block(entry=2) + u64(*[0] * counts, what="count"), cut=frame.fixed_size() + 32 + 8 * counts - 1)
+        yield f"{name}-size-before-options", short, "BAD_FRAME", short.end()
         last = frame.but(tail=frame.tail[:-1])
         yield f"{name}-last-value-missing", last, "BAD_FRAME", last.end()
         more = frame.but(tail=frame.tail + u64(1))

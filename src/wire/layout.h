@@ -1,5 +1,6 @@
-/* The tables that tools/gen_messages.py writes from protocol/messages.json: what every message is made of. The structs of
- * wire.h are laid out in memory as on the wire, so the tables serve for checks and for names, not for conversion. */
+/* The tables that tools/gen_messages.py writes from protocol/messages.json: what every message is made of. The
+ * structs of wire.h are laid out in memory as on the wire, so the tables serve for checks and for names, not for
+ * conversion. */
 #ifndef SWP_WIRE_LAYOUT_H
 #define SWP_WIRE_LAYOUT_H
 
@@ -61,8 +62,8 @@ swp_status swp__wire_check_tail(const char *name, uint32_t fixed_size, uint64_t 
 /* The fixed part of a reply with this status to `message` (NULL: an opcode outside the table). False: no such reply. */
 bool swp__wire_reply_layout(const swp__wire_message *message, uint8_t status, const swp__wire_layout **layout);
 
-/* Bytes behind the fixed part of a SWEEP, TRADES or LIVE_OPEN: what the counts say; where they do not say all (axes, pairs),
- * what there is unless that is too short. */
+/* Bytes behind the fixed part of a SWEEP, TRADES or LIVE_OPEN: what the counts say; where they do not say all (axes,
+ * pairs), what there is unless that is too short. */
 uint64_t swp__wire_sweep_tail_size(const swp__wire_request *request);
 
 /* columns x n_bars x 8; UINT64_MAX, which is no frame's size, when beyond 64 bits. */

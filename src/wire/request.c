@@ -55,7 +55,8 @@ static swp_status check_shape(const char *name, const swp__wire_shape *shape, ui
         status = check_columns(name, shape->columns, at + offsetof(swp__wire_shape, columns), error);
     }
     if (status == SWP_OK) {
-        status = check_bits(name, "policy", shape->policy, SWP_ALLOW_ALL, at + offsetof(swp__wire_shape, policy), error);
+        at += offsetof(swp__wire_shape, policy);
+        status = check_bits(name, "policy", shape->policy, SWP_ALLOW_ALL, at, error);
     }
     return status;
 }
@@ -69,7 +70,8 @@ static swp_status check_hello(const char *name, const swp__wire_hello *hello, sw
     swp_status status =
         check_at_most(name, "token_bytes", hello->token_bytes, SWP__TOKEN_MAX, AT(hello, token_bytes), error);
     if (status == SWP_OK) {
-        status = check_at_most(name, "name_bytes", hello->name_bytes, SWP__CLIENT_NAME_MAX, AT(hello, name_bytes), error);
+        status =
+            check_at_most(name, "name_bytes", hello->name_bytes, SWP__CLIENT_NAME_MAX, AT(hello, name_bytes), error);
     }
     return status;
 }

@@ -25,6 +25,8 @@ _Static_assert(sizeof(exec_block) == SWP__EXEC_BYTES, "every option has its fiel
 _Static_assert(offsetof(exec_block, fee) == SWP__EXEC_FEE_AT && offsetof(exec_block, entry) == SWP__EXEC_ENTRY_AT, "");
 _Static_assert(offsetof(exec_block, kernel) == SWP__EXEC_KERNEL_AT, "");
 _Static_assert(offsetof(exec_block, max_threads) == SWP__EXEC_MAX_THREADS_AT, "");
+_Static_assert(SWP__EXEC_ENTRY_MAX == (int)SWP_ENTRY_CROSS && SWP__EXEC_KERNEL_MAX == (int)SWP_KERNEL_CERTIFIED,
+               "messages.json knows every entry rule and kernel");
 
 /* What the three messages have in common. */
 typedef struct counts {
@@ -41,8 +43,8 @@ static counts counts_of(const swp__wire_request *request)
         const swp__wire_live_open *open = &request->live_open;
         return (counts){SWP_GRID_ROWS, open->n_combos, 0, open->exec_bytes, sizeof *open};
     }
-    const swp__wire_sweep *sweep = &request->sweep;
-    return (counts){(swp_grid_form)sweep->param_form, sweep->n_combos, sweep->n_windows, sweep->exec_bytes, sizeof *sweep};
+    const swp__wire_sweep *s = &request->sweep;
+    return (counts){(swp_grid_form)s->param_form, s->n_combos, s->n_windows, s->exec_bytes, sizeof *s};
 }
 
 /* Parameters of the fewest bytes these counts allow; all of them for rows. */
@@ -119,7 +121,8 @@ static bool read_grid(reader *r, swp_grid *grid)
         return true;
     }
     if (grid->form == SWP_GRID_PAIRS) {
-        return read_list(r, TRIPLE, &grid->hma, &grid->hma_count) && read_list(r, TRIPLE, &grid->hma3, &grid->hma3_count);
+        return read_list(r, TRIPLE, &grid->hma, &grid->hma_count) &&
+               read_list(r, TRIPLE, &grid->hma3, &grid->hma3_count);
     }
     bool whole = true;
     for (size_t i = 0; whole && i < SWP_PARAMS_COUNT; i++) {

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "wire/wire.h"
 
-/* Bytes of the character that begins with `first`, and the range of its second byte; overlong forms, surrogates and what
- * lies beyond U+10FFFF have no row (Unicode, table 3-7). */
+/* Bytes of the character that begins with `first`, and the range of its second byte; overlong forms, surrogates and
+ * what lies beyond U+10FFFF have no row (Unicode, table 3-7). */
 static size_t character_size(uint8_t first, uint8_t *least, uint8_t *most)
 {
     *least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;

@@ -6,7 +6,8 @@ TEST(v1_request_is_laid_out_as_the_study_did)
 {
     const double close[] = {1.5};
     const int64_t params[] = {3, 6, 2, 1, 2, 3};
-    const uint8_t expected[] = {65, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 3, 0, 0, 0, 0, 0, 0, 0, 6};
+    const uint8_t expected[] = {65, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, /* length, opcode, counts */
+                                0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 3, 0, 0, 0, 0, 0, 0, 0, 6};
     uint8_t bytes[69];
     swp__wire_out out;
     swp__wire_encode_v1(&(swp__wire_v1){SWP__OP_V1_SWEEP, 1, 1}, &out);
@@ -34,7 +35,10 @@ TEST(v1_parameters_below_1_are_refused_and_larger_ones_than_any_series_cut)
     int64_t params[] = {1, SWP_PARAM_MAX, SWP_PARAM_MAX + 1, INT64_MAX, 5, 6};
     swp_error error;
     assert_int_equal(swp__wire_check_v1_params(params, 6, &error), SWP_OK);
-    assert_true(params[0] == 1 && params[1] == SWP_PARAM_MAX && params[2] == SWP_PARAM_MAX && params[3] == SWP_PARAM_MAX);
+    assert_int_equal(params[0], 1);
+    for (size_t i = 1; i < 4; i++) {
+        assert_int_equal(params[i], SWP_PARAM_MAX);
+    }
     const int64_t refused[] = {0, -1, INT64_MIN};
     for (size_t i = 0; i < 3; i++) {
         params[4] = refused[i];

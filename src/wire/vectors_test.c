@@ -1,5 +1,5 @@
-/* Every frame of protocol/vectors, as the server and the client read it: in steps, each from memory of exactly its size, so
- * that the sanitizers see a read beyond what has arrived. */
+/* Every frame of protocol/vectors, as the server and the client read it: in steps, each from memory of exactly its
+ * size, so that the sanitizers see a read beyond what has arrived. */
 #include "support/test.h"
 
 #include <inttypes.h>
@@ -284,8 +284,8 @@ TEST(vectors_invalid_frames_are_refused_with_status_and_offset)
         }
         decode(v, &d);
         if ((int)d.status != v->status || d.error.status != d.status || d.error.at != v->at) {
-            fail_msg("%s: got %s at %" PRIu64 " (%s), expected status %d at %" PRIu64, v->name, swp_status_name(d.status),
-                     d.error.at, d.error.message, v->status, v->at);
+            fail_msg("%s: got %s at %" PRIu64 " (%s), expected status %d at %" PRIu64, v->name,
+                     swp_status_name(d.status), d.error.at, d.error.message, v->status, v->at);
         }
         decoded_fini(&d);
     }

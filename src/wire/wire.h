@@ -1,5 +1,5 @@
-/* The protocol: bytes <-> messages. Pure functions over spans: no I/O, no allocation, no state. protocol/protocol.md is the
- * specification; protocol/messages.json is the list its numbers and layouts are generated from.
+/* The protocol: bytes <-> messages. Pure functions over spans: no I/O, no allocation, no state. protocol/protocol.md is
+ * the specification; protocol/messages.json is the list its numbers and layouts are generated from.
  *
  * A frame is read in steps, so that large arrays go straight to where they will live:
  *
@@ -11,13 +11,14 @@
  * Only a refused length breaks the stream: after any other refusal the reader skips the rest of the body and goes on. A
  * client reads replies the same way, with the _reply_ functions.
  *
- * A frame is written as a short start and borrowed arrays behind it: encode, append, finish; then out.parts is what sendmsg
- * takes.
+ * A frame is written as a short start and borrowed arrays behind it: encode, append, finish; then out.parts is what
+ * sendmsg takes.
  *
- * Refusals: the status for the peer; error->at is the byte offset in the frame, its length counted, of the first byte that
- * is wrong: of the field, of the first missing byte, or of the first surplus one. LIMIT has the limit and the request
- * instead. Order of checks: length, opcode, reserved fields and flags, fixed part field by field, size of the tail, tail.
- * Out-parameters are set only on success unless said otherwise; `error` may be NULL. */
+ * Refusals: the status for the peer; error->at is the byte offset in the frame, its length counted, of the first byte
+ * that is wrong: of the field, of the first missing byte, or of the first surplus one. LIMIT has the limit and the
+ * request instead. Order of checks: length, opcode, flags and reserved bytes, fixed part (reserved fields, then the
+ * others in order), size of the tail, tail. Out-parameters are set only on success unless said otherwise; `error` may
+ * be NULL. */
 #ifndef SWP_WIRE_WIRE_H
 #define SWP_WIRE_WIRE_H
 
@@ -120,7 +121,8 @@ typedef struct swp__wire_more {
 
 enum { SWP__MORE_PROGRESS = 0, SWP__MORE_BLOCK = 1 };
 
-/* Reply to TRADES. Tail, n_trades x 8 bytes each: entry_bar i64, exit_bar i64, side i64, entry f64, exit f64, pnl f64. */
+/* Reply to TRADES. Tail, n_trades x 8 bytes each: entry_bar i64, exit_bar i64, side i64, entry f64, exit f64, pnl
+ * f64. */
 typedef struct swp__wire_trades {
     uint64_t n_trades;
 } swp__wire_trades;
@@ -179,7 +181,7 @@ typedef struct swp__wire_error {
 } swp__wire_error;
 
 typedef struct swp__wire_request {
-    uint8_t opcode; /* SWP__OP_*: which member of the union; ECHO, STATS, STRATEGIES, RESTORE, OPEN and LIST have none */
+    uint8_t opcode; /* SWP__OP_*: which member of the union; ECHO, STATS, STRATEGIES, RESTORE, OPEN, LIST have none */
     uint8_t flags;  /* SWP__FLAG_* */
     uint32_t id;
     uint64_t tail_size; /* bytes behind the fixed part; found by decoding, not read by encoding */
@@ -223,8 +225,8 @@ typedef struct swp__wire_reply {
 /* What a connection speaks, by the opcode (fifth byte) of its first frame: 1, 2, or 0 for neither: close. */
 int swp__wire_version_of(uint8_t opcode);
 
-/* The length of a body in `version` 1 or 2. BAD_FRAME: too short to hold its header; LIMIT: above max_body. Both end the
- * connection; version 2 answers with opcode 0 and id 0 first. *body_size is set in any case. */
+/* The length of a body in `version` 1 or 2. BAD_FRAME: too short to hold its header; LIMIT: above max_body. Both end
+ * the connection; version 2 answers with opcode 0 and id 0 first. *body_size is set in any case. */
 swp_status swp__wire_decode_length(int version, const uint8_t bytes[SWP__WIRE_LENGTH_SIZE], uint64_t max_body,
                                    uint32_t *body_size, swp_error *error);
 
@@ -240,9 +242,9 @@ typedef struct swp__wire_frame {
     uint32_t fixed_size; /* bytes of the fixed part, at most SWP__WIRE_FIXED_MAX */
 } swp__wire_frame;
 
-/* The first 8 bytes of a body whose length was accepted. UNKNOWN: the opcode is not in the table (whether this server serves
- * it is the dispatcher's to say); BAD_FRAME: reserved bytes, unknown flags, no room for the fixed part. *frame is set in
- * any case, for the answer. */
+/* The first 8 bytes of a body whose length was accepted. UNKNOWN: the opcode is not in the table (whether this
+ * server serves it is the dispatcher's to say); BAD_FRAME: reserved bytes, unknown flags, no room for the fixed
+ * part. *frame is set in any case, for the answer. */
 swp_status swp__wire_decode_request_header(uint32_t body_size, const uint8_t header[SWP__WIRE_HEADER_SIZE],
                                            swp__wire_frame *frame, swp_error *error);
 
@@ -252,9 +254,9 @@ swp_status swp__wire_decode_request_header(uint32_t body_size, const uint8_t hea
 swp_status swp__wire_decode_request(const swp__wire_frame *frame, const uint8_t *fixed, swp__wire_request *request,
                                     swp_error *error);
 
-/* Execution options, windows and parameters of a SWEEP, TRADES or LIVE_OPEN. `tail` is request->tail_size bytes, 8-byte
- * aligned; *sweep points into it. Judges sizes, and option values that would not fit *sweep; swp_sweep judges the others.
- * sweep->grid of LIVE_OPEN has the form SWP_GRID_ROWS. */
+/* Execution options, windows and parameters of a SWEEP, TRADES or LIVE_OPEN. `tail` is request->tail_size bytes,
+ * 8-byte aligned; *sweep points into it. Judges sizes, and option values that would not fit *sweep; swp_sweep judges
+ * the others. sweep->grid of LIVE_OPEN has the form SWP_GRID_ROWS. */
 swp_status swp__wire_decode_sweep(const swp__wire_request *request, const void *tail, swp_sweep_request *sweep,
                                   swp_error *error);
 
@@ -267,16 +269,18 @@ swp_status swp__wire_check_text(const uint8_t *text, size_t size, uint64_t offse
 swp_status swp__wire_decode_reply_header(uint32_t body_size, const uint8_t header[SWP__WIRE_HEADER_SIZE],
                                          swp__wire_frame *frame, swp_error *error);
 
-/* As swp__wire_decode_request. `asked` is the request that frame->id belongs to, as it was sent, its tail_size included:
- * a reply of another opcode, or whose size is not what was asked for, is BAD_FRAME. NULL: the reply is an error of opcode 0,
- * about the connection. session_combos: combos of the session a LIVE_PUSH or LIVE_CLOSE named (else ignored). */
+/* As swp__wire_decode_request. `asked` is the request that frame->id belongs to, as it was sent, its tail_size
+ * included: a reply of another opcode, or whose size is not what was asked for, is BAD_FRAME. NULL: the reply is an
+ * error of opcode 0, about the connection. session_combos: combos of the session a LIVE_PUSH or LIVE_CLOSE named
+ * (else ignored). */
 swp_status swp__wire_decode_reply(const swp__wire_frame *frame, const swp__wire_request *asked, uint64_t session_combos,
                                   const uint8_t *fixed, swp__wire_reply *reply, swp_error *error);
 
 /* Bytes of a SWEEP's result: columns x windows (at least 1) x combos x 8. False when beyond 64 bits. */
 bool swp__wire_result_size(const swp__wire_sweep *sweep, uint64_t n_combos, uint64_t *bytes);
 
-/* Bytes of LIVE_PUSH's reply: n_combos states, and positions padded to 8 when `positions`. False when beyond 64 bits. */
+/* Bytes of LIVE_PUSH's reply: n_combos states, and positions padded to 8 when `positions`. False when beyond 64
+ * bits. */
 bool swp__wire_live_reply_size(uint64_t n_combos, uint64_t n_bars, bool positions, uint64_t *bytes);
 
 /* ---- Writing ---- */
@@ -296,9 +300,9 @@ void swp__wire_encode_reply(const swp__wire_reply *reply, swp__wire_out *out);
 /* An error reply. The text is borrowed from *error until the frame is sent. */
 void swp__wire_encode_error(uint8_t opcode, uint32_t id, const swp_error *error, swp__wire_out *out);
 
-/* A whole SWEEP, TRADES or LIVE_OPEN but for swp__wire_finish: `request` brings opcode, flags, id, handle, columns, policy; the
- * rest comes from *sweep and is also filled into *request, which is then what swp__wire_decode_reply wants as `asked`.
- * Arrays of *sweep are borrowed until the frame is sent. LIVE_OPEN takes a grid of rows only. */
+/* A whole SWEEP, TRADES or LIVE_OPEN but for swp__wire_finish: `request` brings opcode, flags, id, handle, columns,
+ * policy; the rest comes from *sweep and is also filled into *request, which is then what swp__wire_decode_reply
+ * wants as `asked`. Arrays of *sweep are borrowed until the frame is sent. LIVE_OPEN takes a grid of rows only. */
 void swp__wire_encode_sweep(swp__wire_request *request, const swp_sweep_request *sweep, swp__wire_out *out);
 
 /* One more array, borrowed until the frame is sent. Size 0 is a no-op. */
@@ -325,8 +329,8 @@ enum { SWP__OP_V1_SWEEP = 0, SWP__OP_V1_ECHO = 1 };
 swp_status swp__wire_decode_v1(uint32_t body_size, const uint8_t fixed[SWP__WIRE_V1_FIXED_SIZE], swp__wire_v1 *v1,
                                swp_error *error);
 
-/* The parameters of a version 1 sweep, in place: values above SWP_PARAM_MAX become SWP_PARAM_MAX, which means the same in
- * any series a frame can hold. BAD_PARAM (at: index) for one below 1; closes the connection too. */
+/* The parameters of a version 1 sweep, in place: values above SWP_PARAM_MAX become SWP_PARAM_MAX, which means the
+ * same in any series a frame can hold. BAD_PARAM (at: index) for one below 1; closes the connection too. */
 swp_status swp__wire_check_v1_params(int64_t *params, uint64_t params_count, swp_error *error);
 
 /* The start of a request; append closes and parameters, then finish. */
