@@ -52,10 +52,11 @@ static bool is_data(const char *cell)
     if (swp__time_parse(cell, size, &stamp) == NULL) {
         return true;
     }
-    while (*cell != '\0' && !is_letter(*cell)) {
-        cell++;
+    const char *letter = cell;
+    while (*letter != '\0' && !is_letter(*letter)) {
+        letter++;
     }
-    return *cell == '\0' || swp__number_parse(cell, size, &number) != SWP__NUMBER_BAD;
+    return *letter == '\0' || swp__number_parse(cell, size, &number) != SWP__NUMBER_BAD;
 }
 
 bool swp__header_looks_like_data(const swp__header *header)

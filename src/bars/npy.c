@@ -161,7 +161,7 @@ static bool parse_dtype(const char *descr, swp__dtype *dtype)
 static swp_status read_header_text(swp__source *source, char text[HEADER_SIZE_MAX], size_t *size, uint64_t *offset,
                                    swp_error *error)
 {
-    unsigned char prefix[PREFIX_SIZE + 2];
+    unsigned char prefix[PREFIX_SIZE + 2] = {0};
     size_t got;
     swp_status status = swp__source_read(source, prefix, PREFIX_SIZE, &got, error);
     if (status != SWP_OK) {
@@ -177,11 +177,14 @@ static swp_status read_header_text(swp__source *source, char text[HEADER_SIZE_MA
     *offset = PREFIX_SIZE;
     if (prefix[6] > 1) {
         status = swp__source_read(source, prefix + PREFIX_SIZE, 2, &got, error);
-        *size |= got == 2 ? (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24 : SIZE_MAX;
-        *offset += 2;
+        *offset += got;
+        if (status == SWP_OK && got < 2) {
+            return swp__refuse_file(error, source->path, *offset, "the file ends inside its .npy header");
+        }
+        *size |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
     }
     if (status == SWP_OK && *size > HEADER_SIZE_MAX) {
-        return swp__refuse_file(error, source->path, 8, "the .npy header is cut short or has more than %d bytes", HEADER_SIZE_MAX);
+        return swp__refuse_file(error, source->path, 8, "the .npy header has more than %d bytes", HEADER_SIZE_MAX);
     }
     if (status == SWP_OK) {
         status = swp__source_read(source, text, *size, &got, error);

@@ -1,0 +1,97 @@
+#include "swp/bars.h"
+
+#include <math.h>
+#include <string.h>
+#include "bars/generate.h"
+#include "support/temp.h"
+#include "support/test.h"
+
+TEST(bars_null_pointers_and_options_are_judged_first)
+{
+    swp_bars bars;
+    swp_error error;
+    assert_int_equal(swp_bars_read(NULL, NULL, &bars, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 1);
+    assert_int_equal(swp_bars_read("x.csv", NULL, NULL, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 3);
+    assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.delimiter = 'x'}, &bars, &error), SWP_BAD_PARAM);
+    assert_string_equal(error.message, "delimiter is 'x', expected one of , ; | or a tab");
+    assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.allow = 8}, &bars, &error), SWP_BAD_PARAM);
+    assert_string_equal(error.message, "allow is 8, expected a sum of 1, 2 and 4");
+}
+
+TEST(bars_a_file_that_cannot_be_read_is_said_so_by_the_system)
+{
+    swp_bars bars;
+    swp_error error;
+    assert_int_equal(swp_bars_read("/nowhere.csv", NULL, &bars, &error), SWP_FILE);
+    assert_string_equal(error.message, "/nowhere.csv: cannot be read: No such file or directory");
+    assert_int_equal(swp_bars_read("/tmp", NULL, &bars, &error), SWP_FILE);
+    assert_string_equal(error.message, "/tmp: cannot be read: Is a directory");
+}
+
+TEST(bars_free_is_safe_on_a_zeroed_struct_and_twice)
+{
+    swp_bars bars = {0};
+    swp_bars_free(&bars);
+    swp_bars_free(NULL);
+}
+
+/* Every format, through every shape, to the bit. */
+TEST(bars_read_what_was_written_to_the_same_bits)
+{
+    enum { BARS = 3000 };
+    static double close[BARS];
+    static const char *const names[] = {"shape.npy", "shape.f64", "shape.csv"};
+    for (size_t shape = 0; swp__generate_shapes[shape] != NULL; shape++) {
+        const swp__generate_options options = {swp__generate_shapes[shape], BARS, 42, 0.0008, 100.0};
+        assert_int_equal(swp__generate(&options, close, NULL), SWP_OK);
+        for (size_t i = 0; i < 3; i++) {
+            swp_bars bars;
+            const char *path = temp_path(names[i]);
+            assert_int_equal(swp__closes_write(path, close, BARS, NULL), SWP_OK);
+            assert_int_equal(swp_bars_read(path, &(swp_bars_options){.allow = SWP_ALLOW_ALL}, &bars, NULL), SWP_OK);
+            assert_int_equal(bars.bars_count, BARS);
+            for (size_t bar = 0; bar < BARS; bar++) {
+                assert_bits_equal(bars.close[bar], close[bar]);
+            }
+            swp_bars_free(&bars);
+        }
+    }
+}
+
+TEST(bars_f64_refuses_at_the_index)
+{
+    const double closes[] = {3, 2, 1, 0, -1, -2, 1, 3};
+    swp_bars bars;
+    swp_error error;
+    const char *path = temp_write("in.f64", closes, sizeof closes);
+    assert_int_equal(swp_bars_read(path, NULL, &bars, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 3);
+    assert_non_null(strstr(error.message, "in.f64: close of bar 3, 0, is not above zero; allow \"nonpositive\" to let it in"));
+    assert_int_equal(swp_bars_read(path, &(swp_bars_options){.allow = SWP_ALLOW_NONPOSITIVE}, &bars, &error), SWP_OK);
+    assert_memory_equal(bars.close, closes, sizeof closes);
+    swp_bars_free(&bars);
+}
+
+TEST(bars_f64_of_an_odd_size_or_empty_is_refused)
+{
+    const double closes[] = {1, 2, 3};
+    swp_bars bars;
+    swp_error error;
+    assert_int_equal(swp_bars_read(temp_write("in.f64", closes, 23), NULL, &bars, &error), SWP_BAD_PARAM);
+    assert_non_null(strstr(error.message, "in.f64: the file ends inside bar 2: its size is no multiple of 8 bytes"));
+    assert_int_equal(swp_bars_read(temp_write("in.f64", closes, 0), NULL, &bars, &error), SWP_BAD_PARAM);
+    assert_non_null(strstr(error.message, "in.f64: the file is empty"));
+}
+
+TEST(bars_summary_counts_nan)
+{
+    const double closes[] = {1, (double)NAN, 3};
+    swp_bars bars;
+    const char *path = temp_write("in.f64", closes, sizeof closes);
+    assert_int_equal(swp_bars_read(path, &(swp_bars_options){.allow = SWP_ALLOW_NAN}, &bars, NULL), SWP_OK);
+    assert_string_equal(bars.summary, "read 3 bars, no time stamps, 1 NaN");
+    assert_int_equal(bars.nan_count, 1);
+    swp_bars_free(&bars);
+}
