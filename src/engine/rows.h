@@ -6,15 +6,15 @@
 
 /* Bits of a set of columns; the numbers are the wire's. */
 enum {
-    SWP__COLUMN_PNL = 1,
-    SWP__COLUMN_TRADES = 2,
-    SWP__COLUMN_FIRST_BAR = 4,
-    SWP__COLUMN_OPEN_SIDE = 8,
-    SWP__COLUMN_OPEN_ENTRY_BAR = 16,
-    SWP__COLUMN_OPEN_ENTRY = 32,
-    SWP__COLUMN_OPEN_LAST = 64,
-    SWP__COLUMN_OPEN_PNL = 128,
-    SWP__COLUMNS_ALL = 255,
+    SWP__ROW_PNL = 1,
+    SWP__ROW_TRADES = 2,
+    SWP__ROW_FIRST_BAR = 4,
+    SWP__ROW_OPEN_SIDE = 8,
+    SWP__ROW_OPEN_ENTRY_BAR = 16,
+    SWP__ROW_OPEN_ENTRY = 32,
+    SWP__ROW_OPEN_LAST = 64,
+    SWP__ROW_OPEN_PNL = 128,
+    SWP__ROW_ALL = 255,
 };
 
 /* The columns of a set, one behind the other in the order of their bits, in memory of columns x rows x 8 bytes. */

@@ -64,7 +64,7 @@ static swp_status check_rows(const swp_sweep_request *request, uint64_t most, sw
 
 static swp_status check_columns(const swp__listener *listener, swp_error *error)
 {
-    if (listener->block != NULL && (listener->columns == 0 || (listener->columns & ~(uint64_t)SWP__COLUMNS_ALL) != 0)) {
+    if (listener->block != NULL && (listener->columns == 0 || (listener->columns & ~(uint64_t)SWP__ROW_ALL) != 0)) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "columns are %#" PRIx64 ", expected a set of bits 0..7",
                          listener->columns);
     }

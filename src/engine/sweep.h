@@ -26,7 +26,7 @@ typedef struct swp__listener {
      * limits allow are out, the sweep rests and the others have its turns. */
     void (*block)(void *context, swp__block *block);
     void *context;
-    uint64_t columns; /* with `block`: SWP__COLUMN_* */
+    uint64_t columns; /* with `block`: SWP__ROW_* */
 
     /* The calling thread runs the first unit before swp__sweep_start returns: a sweep of less than a unit is then done without
      * waking anybody, and `done` was called. */

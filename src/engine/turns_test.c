@@ -366,7 +366,7 @@ static swp__listener collect_into(collector *c, uint64_t windows_count)
     pthread_mutex_init(&c->lock, NULL);
     c->windows_count = windows_count;
     return (swp__listener){.done = hear_collected, .block = hear_block, .context = c,
-                           .columns = SWP__COLUMN_PNL | SWP__COLUMN_FIRST_BAR};
+                           .columns = SWP__ROW_PNL | SWP__ROW_FIRST_BAR};
 }
 
 static bool release_one(collector *c)
