@@ -9,7 +9,7 @@
 
 enum { BLOCK_SIZE = 1 << 16 };
 
-static uint64_t load_bits(const unsigned char *bytes, const swp__dtype *dtype)
+uint64_t swp__dtype_bits(const swp__dtype *dtype, const unsigned char *bytes)
 {
     uint64_t bits = 0;
     for (size_t i = 0; i < dtype->size_bytes; i++) {
@@ -79,7 +79,7 @@ static uint64_t place_of(const reading *r, uint64_t index)
 
 static swp_status take(const reading *r, const unsigned char *bytes)
 {
-    uint64_t index = r->list->count, bits = load_bits(bytes, r->dtype);
+    uint64_t index = r->list->count, bits = swp__dtype_bits(r->dtype, bytes);
     double close;
     if (!widen(r->dtype, bits, &close)) {
         return swp__refuse_file(r->error, r->source->path, place_of(r, index),

@@ -12,6 +12,9 @@ typedef struct swp__dtype {
     bool is_big_endian;
 } swp__dtype;
 
+/* The bytes of one number as an integer of its width, whatever its kind. */
+uint64_t swp__dtype_bits(const swp__dtype *dtype, const unsigned char *bytes);
+
 /* How an error names a close. */
 typedef enum swp__binary_place { SWP__AT_INDEX, SWP__AT_BYTE } swp__binary_place;
 

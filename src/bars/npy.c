@@ -11,15 +11,14 @@ enum {
     PREFIX_SIZE = 10,       /* magic, version, and 2 bytes of the header's size: all of it in version 1 */
     HEADER_SIZE_MAX = 10000, /* what NumPy itself reads */
     DESCR_SIZE = 16,
-    AXES_MAX = 32,
 };
 
-typedef struct npy_header {
+/* The dictionary while it is read. */
+typedef struct entries {
     char descr[DESCR_SIZE]; /* "<f8"; "" when it is not a plain type */
     bool has_descr, has_order, has_shape;
-    uint64_t shape[AXES_MAX];
-    size_t axes_count;
-} npy_header;
+    swp__npy_header *header;
+} entries;
 
 /* What is left of the dictionary's text. */
 typedef struct cursor {
@@ -74,7 +73,7 @@ static bool take_string(cursor *c, char *text, size_t size)
 }
 
 /* (3,) or (2, 3) or () */
-static bool take_shape(cursor *c, npy_header *header)
+static bool take_shape(cursor *c, swp__npy_header *header)
 {
     if (!take_char(c, '(')) {
         return false;
@@ -89,7 +88,7 @@ static bool take_shape(cursor *c, npy_header *header)
                 return false;
             }
         }
-        if (c->at == first || header->axes_count == AXES_MAX) {
+        if (c->at == first || header->axes_count == SWP__NPY_AXES_MAX) {
             return false;
         }
         header->shape[header->axes_count++] = size;
@@ -100,35 +99,36 @@ static bool take_shape(cursor *c, npy_header *header)
     return true;
 }
 
-static bool take_entry(cursor *c, npy_header *header)
+static bool take_entry(cursor *c, entries *e)
 {
     char key[DESCR_SIZE];
     if (!take_string(c, key, sizeof key) || !take_char(c, ':')) {
         return false;
     }
-    if (strcmp(key, "descr") == 0 && !header->has_descr) {
-        header->has_descr = true;
-        return take_string(c, header->descr, sizeof header->descr);
+    if (strcmp(key, "descr") == 0 && !e->has_descr) {
+        e->has_descr = true;
+        return take_string(c, e->descr, sizeof e->descr);
     }
-    if (strcmp(key, "fortran_order") == 0 && !header->has_order) {
-        header->has_order = true; /* one axis lies the same way in both orders */
-        return take_word(c, "True") || take_word(c, "False");
+    if (strcmp(key, "fortran_order") == 0 && !e->has_order) {
+        e->has_order = true;
+        e->header->is_fortran = take_word(c, "True");
+        return e->header->is_fortran || take_word(c, "False");
     }
-    if (strcmp(key, "shape") == 0 && !header->has_shape) {
-        header->has_shape = true;
-        return take_shape(c, header);
+    if (strcmp(key, "shape") == 0 && !e->has_shape) {
+        e->has_shape = true;
+        return take_shape(c, e->header);
     }
     return false;
 }
 
-static bool parse_header(const char *text, size_t size, npy_header *header)
+static bool parse_entries(const char *text, size_t size, entries *e)
 {
     cursor c = {text, text + size};
     if (!take_char(&c, '{')) {
         return false;
     }
     while (!take_char(&c, '}')) {
-        if (!take_entry(&c, header)) {
+        if (!take_entry(&c, e)) {
             return false;
         }
         if (!take_char(&c, ',')) {
@@ -139,7 +139,7 @@ static bool parse_header(const char *text, size_t size, npy_header *header)
         }
     }
     skip_spaces(&c);
-    return c.at == c.end && header->has_descr && header->has_order && header->has_shape;
+    return c.at == c.end && e->has_descr && e->has_order && e->has_shape;
 }
 
 static bool parse_dtype(const char *descr, swp__dtype *dtype)
@@ -196,8 +196,7 @@ static swp_status read_header_text(swp__source *source, char text[HEADER_SIZE_MA
     return status;
 }
 
-/* (2000, 3) */
-static void format_shape(const npy_header *header, char *text, size_t size)
+void swp__npy_shape_format(const swp__npy_header *header, char *text, size_t size)
 {
     size_t length = 0;
     text[0] = '\0';
@@ -206,31 +205,43 @@ static void format_shape(const npy_header *header, char *text, size_t size)
     }
 }
 
-swp_status swp__npy_read(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)
+swp_status swp__npy_header_read(swp__source *source, swp__npy_header *header, swp_error *error)
 {
-    char text[HEADER_SIZE_MAX], shape[64];
+    char text[HEADER_SIZE_MAX];
     size_t size = 0;
     uint64_t offset = 0;
     swp_status status = read_header_text(source, text, &size, &offset, error);
     if (status != SWP_OK) {
         return status;
     }
-    npy_header header = {0};
-    swp__dtype dtype;
-    if (!parse_header(text, size, &header)) {
-        return swp__refuse_file(error, source->path, offset - size,
+    swp__npy_header made = {.begin = offset - size, .data_offset = offset};
+    entries e = {.header = &made};
+    if (!parse_entries(text, size, &e)) {
+        return swp__refuse_file(error, source->path, made.begin,
                                 "the .npy header is not {'descr': ..., 'fortran_order': ..., 'shape': (...), } of a plain array");
     }
-    if (!parse_dtype(header.descr, &dtype)) {
-        return swp__refuse_file(error, source->path, offset - size,
-                                "dtype '%s' is not read; expected f2, f4, f8 or an integer of 1 to 8 bytes", header.descr);
+    if (!parse_dtype(e.descr, &made.dtype)) {
+        return swp__refuse_file(error, source->path, made.begin,
+                                "dtype '%s' is not read; expected f2, f4, f8 or an integer of 1 to 8 bytes", e.descr);
+    }
+    *header = made;
+    return SWP_OK;
+}
+
+swp_status swp__npy_read(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)
+{
+    swp__npy_header header;
+    swp_status status = swp__npy_header_read(source, &header, error);
+    if (status != SWP_OK) {
+        return status;
     }
     if (header.axes_count != 1) {
-        format_shape(&header, shape, sizeof shape);
-        return swp__refuse_file(error, source->path, offset - size, "shape (%s): expected one axis, the closes", shape);
+        char shape[64];
+        swp__npy_shape_format(&header, shape, sizeof shape);
+        return swp__refuse_file(error, source->path, header.begin, "shape (%s): expected one axis, the closes", shape);
     }
     if (header.shape[0] == 0) {
-        return swp__refuse_file(error, source->path, offset - size, "no bars: the shape is (0,)");
+        return swp__refuse_file(error, source->path, header.begin, "no bars: the shape is (0,)");
     }
-    return swp__binary_read(source, &dtype, header.shape[0], offset, SWP__AT_BYTE, allow, list, error);
+    return swp__binary_read(source, &header.dtype, header.shape[0], header.data_offset, SWP__AT_BYTE, allow, list, error);
 }

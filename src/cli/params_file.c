@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/lengths.h" /* SWP__COMBOS_MAX */
 
-static const char *const names[SWP_PARAMS_COUNT] = {"half", "full", "smooth", "third", "mid", "p"};
+const char *const swp__params_names[SWP_PARAMS_COUNT] = {"half", "full", "smooth", "third", "mid", "p"};
 
 typedef struct reader {
     const char *path;
@@ -56,7 +56,7 @@ static bool split(const char *line, cell cells[SWP_PARAMS_COUNT])
 static bool is_header(const cell cells[SWP_PARAMS_COUNT])
 {
     for (size_t i = 0; i < SWP_PARAMS_COUNT; i++) {
-        if (strlen(names[i]) != cells[i].size || strncasecmp(cells[i].text, names[i], cells[i].size) != 0) {
+        if (strlen(swp__params_names[i]) != cells[i].size || strncasecmp(cells[i].text, swp__params_names[i], cells[i].size) != 0) {
             return false;
         }
     }
@@ -115,7 +115,7 @@ static swp_status take_line(reader *r, const char *line)
         if (!parse_cell(&cells[i], &r->values[r->count * SWP_PARAMS_COUNT + i])) {
             return swp__fail(r->error, SWP_BAD_PARAM, r->line,
                              "%s:%" PRIu64 ": %s is \"%.*s\", expected a whole number, 1..%lld", r->path, r->line,
-                             names[i], (int)cells[i].size, cells[i].text, SWP_PARAM_MAX);
+                             swp__params_names[i], (int)cells[i].size, cells[i].text, SWP_PARAM_MAX);
         }
     }
     r->count += status == SWP_OK ? 1 : 0;
@@ -152,6 +152,10 @@ static swp_status read_lines(reader *r, FILE *file)
 
 swp_status swp__params_file_read(const char *path, swp__params_rows *rows, swp_error *error)
 {
+    size_t size = strlen(path);
+    if (size >= 4 && strcmp(path + size - 4, ".npy") == 0) {
+        return swp__params_npy_read(path, rows, error);
+    }
     reader r = {.path = path, .error = error};
     FILE *file = fopen(path, "re");
     if (file == NULL) {

@@ -173,6 +173,46 @@ def test_params_from_csv_have_no_length(sweepd, bars_file, tmp_path):
     assert_is_reference(table_of_json(result), close, params)
 
 
+@pytest.mark.parametrize("dtype", ["<i8", ">i8", "<i4", "<u2", "|u1", ">u4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_params_from_npy_of_any_integer_and_order(sweepd, bars_file, tmp_path, dtype, order):
+    params = np.array([[3, 6, 2, 1, 2, 3], [4, 8, 3, 1, 2, 4], [200, 17, 9, 1, 1, 30]], dtype, order=order)
+    np.save(tmp_path / "combos.npy", params)
+    combos = swept(sweepd, bars_file(walk(100)), "--params", tmp_path / "combos.npy")["combos"]
+    assert [c["params"] for c in combos] == params.tolist()
+
+
+@pytest.mark.parametrize(
+    "params, says",
+    [
+        (np.ones((2, 6)), "dtype is floating point; parameters are whole numbers"),
+        (np.ones(6, int), "shape (6): expected (n, 6)"),
+        (np.ones((2, 5), int), "shape (2, 5): expected (n, 6)"),
+        (np.ones((0, 6), int), "shape (0, 6): expected (n, 6)"),
+        (np.array([[1] * 6, [1, 1, 1, 0, 1, 1]]), "row 1 (from 0): third is not within 1..2147483647"),
+        (np.array([[1] * 6, [1, 1, -1, 1, 1, 1]]), "row 1 (from 0): smooth is not within 1..2147483647"),
+        (np.array([[1, 2**31, 1, 1, 1, 1]]), "row 0 (from 0): full is not within 1..2147483647"),
+        (np.array([[1, 1, 1, 1, 1, 2**63]], np.uint64), "row 0 (from 0): p is not within 1..2147483647"),
+        (np.array([[True] * 6]), "dtype '|b1' is not read"),
+    ],
+)
+def test_params_from_npy_are_refused_by_name(sweepd, bars_file, tmp_path, params, says):
+    np.save(tmp_path / "combos.npy", params)
+    done = run(sweepd, bars_file(walk(20)), "--params", tmp_path / "combos.npy")
+    assert done.returncode == 1 and done.stdout == ""
+    assert "combos.npy" in done.stderr and says in done.stderr
+
+
+def test_params_from_npy_of_another_size_are_refused(sweepd, bars_file, tmp_path):
+    file = tmp_path / "combos.npy"
+    np.save(file, np.ones((100, 6), int))
+    whole = file.read_bytes()
+    for content in (whole[:-1], whole + b"x", whole[:60], b""):
+        file.write_bytes(content)
+        done = run(sweepd, bars_file(walk(20)), "--params", file)
+        assert done.returncode == 1 and "combos.npy" in done.stderr
+
+
 def test_nothing_of_a_locale_shows(sweepd, bars_file):
     path = bars_file(walk(100))
     for words in (JSON, ["--format", "csv"]):
