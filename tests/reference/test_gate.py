@@ -2,14 +2,13 @@
 import json
 import os
 import pathlib
-import subprocess
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 import sweepd
-from reference import cases, files, gate, golden, strategies
+from reference import cases, elsewhere, files, gate, golden, strategies
 
 KERNELS = sweepd.kernels()
 
@@ -33,23 +32,22 @@ def test_the_study_s_80_combos_on_any_number_of_threads(study):
         gate.check(case, gate.package_table(case, "auto", threads), expected)
 
 
+@pytest.fixture(scope="module")
+def by_rule():
+    return [(case, gate.reference_table(case)) for case in cases.by_rule()]
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_cases_by_rule(kernel):
-    for case in cases.by_rule():
-        gate.check(case, gate.package_table(case, kernel), gate.reference_table(case))
+def test_the_cases_by_rule(kernel, by_rule):
+    for case, expected in by_rule:
+        gate.check(case, gate.package_table(case, kernel), expected)
 
 
 def test_the_golden_file():
     for case, expected in golden.read():
+        gate.check(case, gate.reference_table(case), expected)
         for kernel in KERNELS:
             gate.check(case, gate.package_table(case, kernel), expected)
-
-
-def test_the_golden_file_is_what_the_reference_gives(tmp_path, monkeypatch):
-    committed = golden.PATH.read_text(encoding="utf-8")
-    monkeypatch.setattr(golden, "PATH", tmp_path / "golden.txt")
-    golden.write()
-    assert golden.PATH.read_text(encoding="utf-8") == committed
 
 
 @given(strategies.cases())
@@ -106,53 +104,39 @@ def cpu_flags():
 
 
 @pytest.mark.parametrize("isa", ISA_FLAGS)
-def test_every_instruction_set(isa, study):
+def test_every_instruction_set(isa, study, by_rule):
     """SWP_ISA is read once a process, so each has one of its own."""
     if not ISA_FLAGS[isa] <= cpu_flags():
         pytest.skip(f"this CPU has no {isa}")
     case, _ = study
     small = gate.Case("study, 20,000 bars", case.close[:20_000], case.params)
-    assert run_elsewhere([small, *cases.by_rule()], KERNELS, {"SWP_ISA": isa}) == []
-
-
-def run_elsewhere(all_cases, kernels, environment):
-    """The gate over a package in another process: the differences it found."""
-    from reference import elsewhere
-
-    return elsewhere.differences(all_cases, kernels, {**os.environ, **environment})
+    expected = [(small, gate.reference_table(small)), *by_rule]
+    assert elsewhere.differences(expected, KERNELS, {**os.environ, "SWP_ISA": isa}) == []
 
 
 # ---- the program ----
 
-def cli(sweepd_program, path, *options):
-    command = [sweepd_program, "sweep", str(path), "--format", "json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.stdout == "sweepd\n":
-        pytest.skip("the program does not sweep yet")
-    return done
-
-
-def test_the_program_gives_the_study_s_numbers(sweepd, study, tmp_path):
+def test_the_program_gives_the_study_s_numbers(sweep_file, study, tmp_path):
     case, expected = study
     np.save(tmp_path / "study.npy", case.close)
-    done = cli(sweepd, tmp_path / "study.npy", "--length", "6:200/80")
+    done = sweep_file(tmp_path / "study.npy", "--length", "6:200/80", "--format", "json")
     assert done.returncode == 0, done.stderr
     gate.check(case, gate.cli_table(json.loads(done.stdout)), expected)
 
 
-def test_the_program_takes_params_and_lets_in_what_it_is_told(sweepd, tmp_path):
+def test_the_program_takes_params_and_lets_in_what_it_is_told(sweep_file, tmp_path):
     for case in cases.by_rule(bars=90):
         np.save(tmp_path / "close.npy", case.close)
         np.savetxt(tmp_path / "params.csv", case.params, fmt="%d", delimiter=",")
-        done = cli(sweepd, tmp_path / "close.npy", "--params", str(tmp_path / "params.csv"), "--fee", repr(case.fee),
-                   "--entry", case.entry, "--allow", "nan,inf,nonpositive")
+        done = sweep_file(tmp_path / "close.npy", "--params", tmp_path / "params.csv", "--fee", repr(case.fee),
+                          "--entry", case.entry, "--allow", "nan,inf,nonpositive", "--format", "json")
         assert done.returncode == 0, done.stderr
         gate.check(case, gate.cli_table(json.loads(done.stdout)), gate.reference_table(case))
 
 
 @pytest.mark.parametrize("name", files.CLOSES)
-def test_the_program_reads_market_files_to_the_same_numbers(name, sweepd, shared_data):
-    done = cli(sweepd, shared_data / name, "--length", "6:200/80")
+def test_the_program_reads_market_files_to_the_same_numbers(name, sweep_file, shared_data):
+    done = sweep_file(shared_data / name, "--length", "6:200/80", "--format", "json")
     if done.returncode != 0:
         pytest.skip(f"not read yet: {done.stderr.strip()}")
     case = gate.Case(name, files.read_close(shared_data, name), cases.STUDY_PARAMS)

@@ -3,7 +3,6 @@
 B01 and B03 (values of the averages) are in test_reference.py, B08, B32 and B33 (kinds of arrays) in python/tests.
 """
 import json
-import subprocess
 
 import numpy as np
 import pytest
@@ -149,32 +148,27 @@ def test_entry_at_the_first_cross_waits_for_a_change_of_sign(run):
     assert cross.pnl[0] == -(close[6] - close[4]) / close[4] * 100.0 + (close[7] - close[6]) / close[6] * 100.0
 
 
-def test_b37_2000_by_2000_lengths_are_counted_in_64_bits(sweepd, tmp_path):
-    """4,000,000 combos over 3 bars: none can trade, every one is answered."""
-    np.save(tmp_path / "close.npy", np.array([1.0, 2.0, 3.0]))
-    command = [sweepd, "sweep", str(tmp_path / "close.npy"), "--length", "1:2000", "--length3", "1:2000", "--top", "3"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.stdout == "sweepd\n":
-        pytest.skip("the program does not sweep yet")
-    assert done.returncode == 0 or "4000000" in done.stderr.replace(",", "")
+def test_b37_2000_by_2000_lengths_are_all_answered_or_refused_with_the_number(sweep_file, three_bars):
+    done = sweep_file(three_bars, "--length", "1:2000", "--length3", "1:2000", "--top", "3")
+    if done.returncode != 0:
+        assert "4000000" in done.stderr.replace(",", "")
 
 
-def test_b38_65536_by_65536_combos_are_refused_with_the_number(sweepd, tmp_path):
-    np.save(tmp_path / "close.npy", np.array([1.0, 2.0, 3.0]))
-    command = [sweepd, "sweep", str(tmp_path / "close.npy"), "--length", "1:65536", "--length3", "1:65536"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.stdout == "sweepd\n":
-        pytest.skip("the program does not sweep yet")
+def test_b38_65536_by_65536_combos_are_refused_with_the_number(sweep_file, three_bars):
+    done = sweep_file(three_bars, "--length", "1:65536", "--length3", "1:65536")
     assert done.returncode != 0
     assert "4294967296" in done.stderr.replace(",", "")
 
 
-def test_b05_the_program_says_how_many_bars_a_combo_needs(sweepd, tmp_path):
+@pytest.fixture
+def three_bars(tmp_path):
+    np.save(tmp_path / "close.npy", np.array([1.0, 2.0, 3.0]))
+    return tmp_path / "close.npy"
+
+
+def test_b05_the_program_says_how_many_bars_a_combo_needs(sweep_file, tmp_path):
     np.save(tmp_path / "close.npy", np.arange(1.0, 11))
-    command = [sweepd, "sweep", str(tmp_path / "close.npy"), "--length", "3,9", "--format"]
-    table = subprocess.run([*command, "table"], capture_output=True, text=True, check=False)
-    if table.stdout == "sweepd\n":
-        pytest.skip("the program does not sweep yet")
+    table = sweep_file(tmp_path / "close.npy", "--length", "3,9")
     assert "needs 11 bars, has 10" in table.stdout + table.stderr
-    report = json.loads(subprocess.run([*command, "json"], capture_output=True, text=True, check=True).stdout)
+    report = json.loads(sweep_file(tmp_path / "close.npy", "--length", "3,9", "--format", "json").stdout)
     assert [combo["first_bar"] is None for combo in report["combos"]] == [False, True]

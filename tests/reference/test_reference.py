@@ -4,7 +4,7 @@ import csv
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from reference import cases, compiled, gate, hma_cross, strategies
 
@@ -49,6 +49,7 @@ def test_python_and_numba_agree_on_the_cases_by_rule():
         gate.check(case, gate.plain_table(case), gate.reference_table(case))
 
 
+@settings(max_examples=200)
 @given(strategies.cases(bars_max=60))
 def test_python_and_numba_agree(case):
     gate.check(case, gate.plain_table(case), gate.reference_table(case))
