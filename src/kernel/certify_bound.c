@@ -19,9 +19,9 @@ swp__certify_weights swp__certify_weights_of(const swp_params *c)
         .be = 1.0 - c3 - c2,
         .c3 = c3,
         .c2 = c2,
-        .a0 = -(gh * (double)c->half + gf * (double)c->full),
-        .gh = -gh,
-        .gf = -gf,
+        .a0 = gh * (double)c->half + gf * (double)c->full,
+        .gh = gh,
+        .gf = gf,
     };
 }
 

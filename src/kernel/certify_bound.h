@@ -14,7 +14,7 @@ typedef struct swp__certify_weights {
     double p;            /* V = p (P2[t] - P2[t-1]) + (P2[t-1-p] - P2[t-1]) */
     double al, be;       /* R1[t], R2[t-1] of V */
     double c3, c2;       /* R2[t-1-third], R2[t-1-mid]; R2[t-1-p] has -1 */
-    double a0, gh, gf;   /* S[t] - S[t-1], S[t-1-half] - S[t-1], S[t-1-full] - S[t-1] of the smooth sum, each negated */
+    double a0, gh, gf;   /* S[t-1] - S[t], S[t-1] - S[t-1-half], S[t-1] - S[t-1-full] of the smooth sum */
 } swp__certify_weights;
 
 /* Rows that the running sums of one block have behind them at its last bar. */

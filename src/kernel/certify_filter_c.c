@@ -1,58 +1,69 @@
-/* The filter in portable vector C: two lanes. */
+/* The filter in portable vector C: two lanes, with what SSE2 and NEON have for it. */
 #define SWP_LANES 2
 #define OPS swp__filter_ops_c
 #include "kernel/certify_filter.h"
 
 #include "kernel/vec.h"
 
+#if defined(__aarch64__)
+
+#include <arm_neon.h>
+
+#define madd(a, b, c) ((vec)vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
+#define msub(a, b, c) (-(vec)vfmsq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
+#define shift_in(words, d) ((ivec)vsraq_n_u64(vshlq_n_u64((uint64x2_t)(words), 1), (uint64x2_t)(d), 63))
+#define least_of(least, d) ((vec)vminq_f64((float64x2_t)(least), vabsq_f64((float64x2_t)(d))))
+
+#include "kernel/certify_signs.inc"
+
+#else
+
 #define madd(a, b, c) ((a) * (b) + (c))
 #define msub(a, b, c) ((a) * (b) - (c))
 
-typedef struct signs {
-    ivec words; /* the last row's sign lowest */
-    vec least;
-} signs;
+#if defined(__SSE2__)
 
-INLINE void signs_begin(signs *s)
+#include <emmintrin.h>
+
+/* Signs are packed with saturation, as in x86/certify_filter_avx2.c, sixteen rows at a time. */
+
+INLINE __m128i upper_halves(vec d0, vec d1)
 {
-    s->words = (ivec){0};
-    s->least = splat(__builtin_inf());
+    return (__m128i)_mm_shuffle_ps((__m128)d0, (__m128)d1, 0xDD); /* [r0 l0, r0 l1, r1 l0, r1 l1] */
 }
 
-INLINE void signs_row(signs *s, vec d)
+INLINE uint64_t signs_of_quads(const __m128i rows4[4])
 {
-    typedef uint64_t uvec __attribute__((vector_size(SWP_LANES * sizeof(uint64_t))));
-    vec magnitude = (vec)((ivec)d & INT64_MAX);
-    ivec less = magnitude < s->least;
-    s->words = (s->words << 1) | (ivec)((uvec)d >> 63);
-    s->least = (vec)(((ivec)magnitude & less) | ((ivec)s->least & ~less));
+    return (uint64_t)_mm_movemask_epi8(
+        _mm_packs_epi16(_mm_packs_epi32(rows4[0], rows4[1]), _mm_packs_epi32(rows4[2], rows4[3])));
 }
 
-INLINE void signs_pair(signs *s, int pair, vec d0, vec d1)
+INLINE bool signs_of_rows(const vec d[64], vec bound, uint64_t down[SWP_LANES])
 {
-    (void)pair;
-    signs_row(s, d0);
-    signs_row(s, d1);
-}
-
-static uint64_t reversed(uint64_t x)
-{
-    x = (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
-    x = (x >> 2 & 0x3333333333333333u) | (x & 0x3333333333333333u) << 2;
-    x = (x >> 4 & 0x0F0F0F0F0F0F0F0Fu) | (x & 0x0F0F0F0F0F0F0F0Fu) << 4;
-    return __builtin_bswap64(x);
-}
-
-INLINE bool signs_end(const signs *s, vec bound, uint64_t down[SWP_LANES])
-{
-    ivec certain = s->least > bound;
-    bool all = true;
-    for (int lane = 0; lane < SWP_LANES; lane++) {
-        down[lane] = reversed((uint64_t)s->words[lane]);
-        all &= certain[lane] != 0;
+    const __m128d sign = _mm_set1_pd(-0.0);
+    __m128d least = _mm_set1_pd(__builtin_inf());
+    down[0] = down[1] = 0;
+    for (int row = 0; row < 64; row += 16) {
+        __m128i lane0[4], lane1[4];
+        for (int j = 0; j < 4; j++) {
+            const vec *rows = d + row + 4 * j;
+            for (int k = 0; k < 4; k++) {
+                least = _mm_min_pd(least, _mm_andnot_pd(sign, (__m128d)rows[k]));
+            }
+            __m128 first = (__m128)upper_halves(rows[0], rows[1]), second = (__m128)upper_halves(rows[2], rows[3]);
+            lane0[j] = (__m128i)_mm_shuffle_ps(first, second, 0x88);
+            lane1[j] = (__m128i)_mm_shuffle_ps(first, second, 0xDD);
+        }
+        down[0] |= signs_of_quads(lane0) << row;
+        down[1] |= signs_of_quads(lane1) << row;
     }
-    return all;
+    return _mm_movemask_pd(_mm_cmpgt_pd(least, (__m128d)bound)) == 3;
 }
+
+#else
+#include "kernel/certify_signs.inc"
+#endif
+#endif
 
 #include "kernel/certify_filter.inc"
 
@@ -64,6 +75,8 @@ const swp__filter_ops *swp__filter_ops_get(swp__isa isa)
 #if defined(__x86_64__)
     case SWP__ISA_AVX2:
         return &swp__filter_ops_avx2;
+    case SWP__ISA_AVX512:
+        return &swp__filter_ops_avx512;
 #endif
     default:
         return NULL;

@@ -362,7 +362,14 @@ static void combo_words(plan *p, const swp__slice *slice, const swp__filter_bloc
     } else {
         doubtful = p->filter->signs(block, &c->filter, p->smoothed, p->own, down, p->doubt);
     }
-    for (int64_t w = 0, bar = block->from; bar < to; w++, bar += SWP__WORD_BARS) {
+    int64_t words = (to - block->from + SWP__WORD_BARS - 1) / SWP__WORD_BARS;
+    if (!doubtful && !p->holes.any && state->first_bar >= 0) {
+        for (int64_t w = 0; w < words; w++) {
+            up[w] = ~down[w];
+        }
+        return;
+    }
+    for (int64_t w = 0, bar = block->from; w < words; w++, bar += SWP__WORD_BARS) {
         uint64_t valid = number_bars(p, c, block->from, w);
         uint64_t finite = finite_bars(p, c, valid, w);
         uint64_t doubt = ((doubtful ? p->doubt[w] : 0) & valid) | (valid & ~finite);
@@ -479,4 +486,5 @@ static double cost_ns(double combo_ns, const swp_params *combos, size_t combos_c
 CERTIFIED(c, SWP__ISA_C, 1.5);
 #if defined(__x86_64__)
 CERTIFIED(avx2, SWP__ISA_AVX2, 0.6);
+CERTIFIED(avx512, SWP__ISA_AVX512, 0.4);
 #endif
