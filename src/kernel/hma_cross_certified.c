@@ -13,8 +13,6 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include "kernel/certify_filter.h"
-#include "kernel/sign_words.h"
 
 enum {
     BLOCK_ROWS = 512,
@@ -130,8 +128,8 @@ static void lay_out(plan *p, arena *a, const swp_params *largest)
     p->exact_scratch = take(a, 1, swp__exact_word_scratch_size(largest));
 }
 
-static size_t scratch_size(const swp__filter_ops *filter, int64_t bars_count, const swp_params *largest,
-                           size_t combos_count)
+size_t swp__certified_scratch_size(const swp__filter_ops *filter, int64_t bars_count, const swp_params *largest,
+                                   size_t combos_count)
 {
     /* No combo that is run needs more bars than there are; the largest of each parameter together may. */
     int64_t lead = smaller(swp_params_bars_needed(largest) - 1, smaller(bars_count, SWP__CERTIFY_ROWS_MAX));
@@ -424,17 +422,18 @@ static void superblock(plan *p, const swp__slice *slice, const swp__exec *exec, 
 
 /* ---- the kernels ---- */
 
-static void run(swp__isa isa, const swp__slice *slice, const swp__exec *exec, const swp_params *combos, size_t combos_count,
-                int64_t from, int64_t to, swp__trade_state *states, void *scratch)
+void swp__certified_run(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__slice *slice,
+                        const swp__exec *exec, const swp_params *combos, size_t combos_count, int64_t from, int64_t to,
+                        swp__trade_state *states, void *scratch)
 {
     plan *p = scratch;
     if (from == 0) {
-        p = make_plan(swp__filter_ops_get(isa), swp__sign_ops_get(isa), slice, combos, combos_count, scratch);
+        p = make_plan(filter, sign, slice, combos, combos_count, scratch);
     }
     for (size_t i = 0; i < combos_count; i++) {
         p->states[p->distinct[i]] = states[p->combos[i].index];
     }
-    int64_t superblock_bars = p->block_rows * p->filter->lanes;
+    int64_t superblock_bars = p->block_rows * filter->lanes;
     for (int64_t bar = from; bar < to; bar += superblock_bars) {
         superblock(p, slice, exec, bar, smaller(to, bar + superblock_bars));
     }
@@ -443,48 +442,15 @@ static void run(swp__isa isa, const swp__slice *slice, const swp__exec *exec, co
     }
 }
 
-static int64_t quantum_bars(swp__isa isa, const swp__slice *slice, const swp_params *combos, size_t combos_count)
+int64_t swp__certified_quantum_bars(const swp__filter_ops *filter, const swp__slice *slice, const swp_params *combos,
+                                    size_t combos_count)
 {
-    int64_t lanes = swp__filter_ops_get(isa)->lanes;
-    return lanes * block_rows(slice->bars_count, longest_lead(combos, combos_count), lanes);
+    int64_t lead = longest_lead(combos, combos_count);
+    return filter->lanes * block_rows(slice->bars_count, lead, filter->lanes);
 }
 
-/* Measured on the study's series; what is shared is small. */
-static double cost_ns(double combo_ns, const swp_params *combos, size_t combos_count)
-{
-    (void)combos;
-    return 1.0 + combo_ns * (double)combos_count;
-}
-
-#define CERTIFIED(suffix, isa, combo_ns)                                                                                \
-    static void run_##suffix(const swp__slice *slice, const swp__exec *exec, const swp_params *combos,                  \
-                             size_t combos_count, int64_t from, int64_t to, swp__trade_state *states, void *scratch)    \
-    {                                                                                                                   \
-        run(isa, slice, exec, combos, combos_count, from, to, states, scratch);                                         \
-    }                                                                                                                   \
-    static size_t scratch_size_##suffix(int64_t bars_count, const swp_params *largest, size_t combos_count)             \
-    {                                                                                                                   \
-        return scratch_size(swp__filter_ops_get(isa), bars_count, largest, combos_count);                               \
-    }                                                                                                                   \
-    static int64_t quantum_bars_##suffix(const swp__slice *slice, const swp_params *combos, size_t combos_count)        \
-    {                                                                                                                   \
-        return quantum_bars(isa, slice, combos, combos_count);                                                          \
-    }                                                                                                                   \
-    static double cost_ns_##suffix(const swp_params *combos, size_t combos_count)                                       \
-    {                                                                                                                   \
-        return cost_ns(combo_ns, combos, combos_count);                                                                 \
-    }                                                                                                                   \
-    const swp__kernel swp__hma_cross_certified_##suffix = {                                                             \
-        .name = "certified",                                                                                            \
-        .batch = SWP__BATCH_MAX,                                                                                        \
-        .quantum_bars = quantum_bars_##suffix,                                                                          \
-        .scratch_size = scratch_size_##suffix,                                                                          \
-        .cost_ns = cost_ns_##suffix,                                                                                    \
-        .run = run_##suffix,                                                                                            \
-    }
-
-CERTIFIED(c, SWP__ISA_C, 1.5);
+SWP__CERTIFIED_KERNEL(c, swp__filter_ops_c, swp__sign_ops_c, 2.2)
 #if defined(__x86_64__)
-CERTIFIED(avx2, SWP__ISA_AVX2, 0.6);
-CERTIFIED(avx512, SWP__ISA_AVX512, 0.4);
+SWP__CERTIFIED_KERNEL(avx2, swp__filter_ops_avx2, swp__sign_ops_avx2, 0.9)
+SWP__CERTIFIED_KERNEL(avx512, swp__filter_ops_avx512, swp__sign_ops_avx512, 0.6)
 #endif
