@@ -4,7 +4,7 @@ DESTDIR ?=
 export CC ?= cc
 VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 
-.PHONY: all test python install clean
+.PHONY: all demo test check python bench install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -12,6 +12,11 @@ all: build/build.ninja
 build/build.ninja:
 	@tools/setup build
 	@meson setup build --prefix=$(PREFIX) >/dev/null
+
+demo:
+	@tools/setup test
+	@$(MAKE) --no-print-directory all
+	@tools/demo
 
 # The Python package, into .venv.
 python:

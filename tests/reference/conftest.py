@@ -16,9 +16,6 @@ def sweep_file(sweepd):
 
     def run(path, *options):
         command = [sweepd, "sweep", str(path), *map(str, options)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if 'no command "sweep"' in done.stderr:
-            pytest.skip("the program does not sweep yet")
-        return done
+        return subprocess.run(command, capture_output=True, text=True, check=False)
 
     return run

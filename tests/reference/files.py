@@ -17,6 +17,11 @@ CLOSES = {
     "wig20_polish_names.csv": (",", 1, 4),
 }
 
+# file: what the program must be told beside it
+OPTIONS = {
+    "wig20_polish_names.csv": ("--close", "Zamkniecie", "--time", "Data"),
+}
+
 
 def read_close(folder, name):
     delimiter, lines_before, column = CLOSES[name]

@@ -136,7 +136,8 @@ def test_the_program_takes_params_and_lets_in_what_it_is_told(sweep_file, tmp_pa
 
 @pytest.mark.parametrize("name", files.CLOSES)
 def test_the_program_reads_market_files_to_the_same_numbers(name, sweep_file, shared_data):
-    done = sweep_file(shared_data / name, "--length", "6:200/80", "--format", "json")
+    options = files.OPTIONS.get(name, ())
+    done = sweep_file(shared_data / name, *options, "--length", "6:200/80", "--format", "json")
     if done.returncode != 0:
         pytest.skip(f"not read yet: {done.stderr.strip()}")
     case = gate.Case(name, files.read_close(shared_data, name), cases.STUDY_PARAMS)
