@@ -83,14 +83,16 @@ static size_t count_named(const swp__header *header, const char *name, bool in_a
     return count;
 }
 
-/* `Date, Open, High, ...`, as many as fit. */
+/* "Date", "Open", "High", as many as fit. */
 static void list_columns(const swp__header *header, char *text, size_t size)
 {
     size_t length = 0;
     text[0] = '\0';
     for (size_t i = 0; i < header->count && length < size; i++) {
+        char quoted[SWP__QUOTED_SIZE];
         const char *name = swp__header_name(header, i);
-        length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", *name != '\0' ? name : "(no name)");
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "",
+                                   swp__quote(name, strlen(name), quoted));
     }
 }
 
@@ -104,7 +106,7 @@ typedef struct place {
 
 static swp_status refuse(const place *at, const char *what, const char *option)
 {
-    char columns[128];
+    char columns[sizeof at->error->message];
     list_columns(at->header, columns, sizeof columns);
     return swp__refuse_line(at->error, at->path, at->line, "%s; choose by --%s NAME or number; columns: %s", what, option,
                             columns);

@@ -1,0 +1,66 @@
+"""Real files that people have: read with the right values, or refused with the line."""
+import csv
+import datetime
+
+import numpy as np
+import pytest
+
+from support.bars_file import Refused, read
+
+
+def columns(path, close, time, delimiter=","):
+    """Closes and stamps by the standard library alone; naive stamps are UTC."""
+    with open(path, newline="") as f:
+        rows = list(csv.reader(f, delimiter=delimiter))
+    names, rows = rows[0], rows[1:]
+    texts = [" ".join(row[names.index(name)] for name in time) for row in rows]
+    stamps = [datetime.datetime.fromisoformat(text) for text in texts]
+    utc = datetime.timezone.utc
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=utc)
+    instants = [stamp if stamp.tzinfo else stamp.replace(tzinfo=utc) for stamp in stamps]
+    time_ns = [(instant - epoch) // datetime.timedelta(microseconds=1) * 1000 for instant in instants]
+    return np.array([float(row[names.index(close)]) for row in rows]), np.array(time_ns)
+
+
+@pytest.mark.parametrize("name, options, close, time, delimiter, summary", [
+    ("eurusd_hourly.csv", {}, "Close", [""], ",",
+     'read 5000 bars, 2017-04-19 09:00 .. 2018-02-07 15:00, close column "Close"'),
+    ("goog_daily.csv", {}, "Close", [""], ",", 'read 2148 bars, 2004-08-19 .. 2013-03-01, close column "Close"'),
+    ("index_5min_date_time_columns.csv", {}, "Close", ["Date", "Time"], ",",
+     'read 2142 bars, 2006-01-02 09:05 .. 2006-01-30 17:30, close column "Close"'),
+    ("orcl_daily_yahoo.csv", {}, "Close", ["Date"], ",", 'read 252 bars, 2014-01-02 .. 2014-12-31, close column "Close"'),
+    ("orcl_daily_yahoo.csv", {"close": "Adj Close"}, "Adj Close", ["Date"], ",",
+     'read 252 bars, 2014-01-02 .. 2014-12-31, close column "Adj Close"'),
+    ("futures_semicolon.csv", {}, "close", ["timestamp_utc"], ";",
+     'read 9 bars, 2024-01-01 23:01 .. 2024-01-01 23:09, close column "close"'),
+    ("gbpusd_1m_offset_no_volume.csv", {}, "close", ["timestamp"], ",",
+     'read 30117 bars, 2012-02-01 00:00 .. 2012-03-01 00:00 UTC, close column "close"'),
+    ("wig20_polish_names.csv", {"close": "Zamkniecie"}, "Zamkniecie", ["Data"], ",",
+     'read 1000 bars, 2020-03-16 .. 2024-03-06, close column "Zamkniecie"'),
+    ("wig20_polish_names.csv", {"close": "5", "time": "1"}, "Zamkniecie", ["Data"], ",",
+     'read 1000 bars, 2020-03-16 .. 2024-03-06, close column "Zamkniecie"'),
+])
+def test_file_reads_with_the_right_values(sweepd, shared_data, name, options, close, time, delimiter, summary):
+    expected_close, expected_time = columns(shared_data / name, close, time, delimiter)
+    bars = read(sweepd, shared_data / name, **options)
+    assert bars.summary == summary
+    assert np.array_equal(bars.close.view("u8"), expected_close.view("u8"))
+    assert np.array_equal(bars.time_ns, expected_time)
+
+
+@pytest.mark.parametrize("name, options, line, part", [
+    ("aapl_newest_first.csv", {}, 3, 'newest first: "2011-12-29" comes after "2011-12-30" of line 2'),
+    ("gold_descending_blank_cells.csv", {}, 1, "no column is called close; choose by --close NAME or number; columns: \"Date\", \"USD\""),
+    ("gold_descending_blank_cells.csv", {"close": "USD"}, 3, "newest first: "),
+    ("gold_descending_blank_cells.csv", {"close": "EUR"}, 771, 'close "" is blank; allow "nan" to read it as NaN'),
+    ("wig20_polish_names.csv", {}, 1, 'columns: "Data", "Otwarcie", "Najwyzszy", "Najnizszy", "Zamkniecie", "Wolumen"'),
+    ("binance_klines_1m_headerless.csv", {}, 1, "no header: "),
+    ("spy_ninjatrader_semicolon_headerless.csv", {}, 1, "no header: "),
+    ("spx_lwma6_reference.csv", {}, 2, 'time "5/1/2023 00:00:00" is not year-month-day'),
+])
+def test_file_that_is_not_recognised_is_refused_with_its_line(sweepd, shared_data, name, options, line, part):
+    with pytest.raises(Refused) as refused:
+        read(sweepd, shared_data / name, **options)
+    assert f"{name}:{line}: " in refused.value.message
+    assert part in refused.value.message
+    assert refused.value.at == line
