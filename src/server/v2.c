@@ -86,6 +86,10 @@ void swp__v2_begin(swp__connection *c)
         status = swp__wire_decode_request(&c->frame, c->head + SWP__WIRE_PAYLOAD_AT, &request, &error);
     }
     if (status != SWP_OK) {
+        if (status == SWP_UNKNOWN && c->frame.opcode == SWP__OP_HELLO) { /* no common version: nothing to go on with */
+            c->failed = true;
+            swp__connection_finish(c);
+        }
         swp__v2_refuse(c, &c->frame, &error);
         return;
     }
