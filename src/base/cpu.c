@@ -149,15 +149,21 @@ static int wanted_isa(void)
     return isa;
 }
 
+static int chosen = -1; /* not looked up yet */
+
 static int chosen_isa(void)
 {
-    static int chosen = -1;
     int isa = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
     if (isa < 0) {
         isa = wanted_isa();
         __atomic_store_n(&chosen, isa, __ATOMIC_RELAXED); /* whoever else looks finds the same */
     }
     return isa;
+}
+
+void swp__isa_use(swp__isa isa)
+{
+    __atomic_store_n(&chosen, (int)isa, __ATOMIC_RELAXED);
 }
 
 swp__isa swp__isa_in_use(void)

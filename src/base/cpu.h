@@ -25,6 +25,10 @@ swp__isa swp__cpu_isa(void);
 swp__isa swp__isa_in_use(void);
 swp_status swp__isa_check(swp_error *error);
 
+/* From here on the set in use is `isa`, one that the machine has: for a program that compares them all. No sweep may be running,
+ * and a series made before must not be swept again: a kernel may have kept with it what another set lays out otherwise. */
+void swp__isa_use(swp__isa isa);
+
 const char *swp__isa_name(swp__isa isa); /* "c", "avx2", "avx512" */
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/number.h"
@@ -191,7 +190,7 @@ static void print_json(const bench *b, const char *hash)
            ",\"fee\":%s,\"kernel\":\"%s\",\"isa\":\"%s\",\"threads\":%" PRIu32 ",\"version\":\"%s\",\"compiler\":\"%s\""
            ",\"runs\":%" PRIu64,
            swp__generate_shapes[a->shape], a->seed, a->bars, a->combos, fee, swp_kernel_name((swp_kernel)a->kernel),
-           swp__isa_name(swp__cpu_isa()), swp_engine_threads(b->engine), swp_version(), swp_compiler(), a->runs);
+           swp_isa(), swp_engine_threads(b->engine), swp_version(), swp_compiler(), a->runs);
     spread seconds = spread_of(b);
     print_spread("seconds", seconds);
     print_spread("ns_per_bar_and_combo", per_bar(b, seconds));
@@ -205,7 +204,7 @@ static void print_table(const bench *b, const char *hash)
     printf("%s, seed %" PRIu64 ": %" PRIu64 " bars x %" PRIu64 " combos; kernel %s (%s), %" PRIu32 " thread%s, %" PRIu64
            " runs\n\n",
            swp__generate_shapes[a->shape], a->seed, a->bars, a->combos, swp_kernel_name((swp_kernel)a->kernel),
-           swp__isa_name(swp__cpu_isa()), swp_engine_threads(b->engine), swp_engine_threads(b->engine) == 1 ? "" : "s",
+           swp_isa(), swp_engine_threads(b->engine), swp_engine_threads(b->engine) == 1 ? "" : "s",
            a->runs);
     printf("%24s  %10s  %10s  %10s\n", "", "min", "median", "max");
     printf("%24s  %10.6f  %10.6f  %10.6f\n", "seconds", seconds.min, seconds.median, seconds.max);

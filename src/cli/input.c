@@ -31,15 +31,12 @@ static int open_combos(const swp__arguments *arguments, swp__input *input)
     return said_here && status != SWP_NO_MEMORY ? swp__exit_usage(&error) : swp__exit_failed(&error);
 }
 
-static int open_series(const swp__arguments *arguments, uint64_t threads, swp__input *input)
+swp_status swp__input_renew_series(const swp__arguments *arguments, swp__input *input, swp_error *error)
 {
-    swp_error error;
-    swp_status status = swp_engine_new(&(swp_engine_options){.threads = (uint32_t)threads}, &input->engine, &error);
-    if (status == SWP_OK) {
-        status = swp_series_new(input->engine, input->bars.close, input->bars.bars_count, arguments->allow, SWP_BORROW,
-                                &input->series, &error);
-    }
-    return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);
+    swp_series_free(input->series);
+    input->series = NULL;
+    return swp_series_new(input->engine, input->bars.close, input->bars.bars_count, arguments->allow, SWP_BORROW,
+                          &input->series, error);
 }
 
 int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__input *input)
@@ -60,7 +57,9 @@ int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__inpu
     if (swp_bars_read(arguments->operand, &options, &input->bars, &error) != SWP_OK) {
         return swp__exit_failed(&error);
     }
-    return open_series(arguments, threads, input);
+    swp_status status = swp_engine_new(&(swp_engine_options){.threads = (uint32_t)threads}, &input->engine, &error);
+    status = status == SWP_OK ? swp__input_renew_series(arguments, input, &error) : status;
+    return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);
 }
 
 void swp__input_close(swp__input *input)

@@ -18,6 +18,10 @@ typedef struct swp__input {
  * swp__input_close in either case. */
 int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__input *input);
 
+/* Replaces the series by one without anything that a kernel has kept with it. What
+ * swp_series_new says. */
+SWP_MUST_CHECK swp_status swp__input_renew_series(const swp__arguments *arguments, swp__input *input, swp_error *error);
+
 void swp__input_close(swp__input *input);
 
 #endif

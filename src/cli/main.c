@@ -20,8 +20,9 @@ static const swp__command commands[] = {
      "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json",
      swp__sweep_command, NULL},
     {SWP__COMMAND_VERIFY, "verify", "FILE", "Proves on the bars of FILE that all kernels and thread counts give the same bits.",
-     "Runs every kernel on 1, 2, 3 and 8 threads under both entry rules. Exits with 0 when all results are identical to\n"
-     "those of the strict kernel on one thread; else tells the first difference of each run and exits with 1.",
+     "Runs every kernel of every instruction set of this machine (or of the one that SWP_ISA names: c, avx2, avx512) on 1, 2,\n"
+     "3 and 8 threads under both entry rules. Exits with 0 when all results are identical to those of the strict kernel on\n"
+     "one thread; else tells the first difference of each run and exits with 1.",
      "  sweepd verify eurusd.csv\n"
      "  sweepd verify eurusd.csv --length 2:400",
      swp__verify_command, NULL},
@@ -57,8 +58,12 @@ static void print_usage(FILE *out)
           out);
 }
 
-static void print_version(void)
+static int print_version(void)
 {
+    swp_error error;
+    if (swp__isa_check(&error) != SWP_OK) {
+        return swp__exit_failed(&error);
+    }
     printf("sweepd %s\ncompiler: %s\nkernels:", swp_version(), swp_compiler());
     for (uint32_t k = 0; k < SWP__KERNELS_MAX; k++) {
         const char *name = swp_kernel_name((swp_kernel)k);
@@ -66,7 +71,8 @@ static void print_version(void)
             printf(" %s", name);
         }
     }
-    printf("\ninstruction set: %s\n", swp__isa_name(swp__cpu_isa()));
+    printf("\ninstruction set: %s\n", swp_isa());
+    return SWP__EXIT_OK;
 }
 
 /* How many of the words are the command's name; 0: they are not. */
@@ -141,8 +147,7 @@ static int dispatch(int words_count, char *const *words)
         return SWP__EXIT_OK;
     }
     if (strcmp(words[0], "--version") == 0) {
-        print_version();
-        return SWP__EXIT_OK;
+        return print_version();
     }
     return refuse_command(words[0]);
 }

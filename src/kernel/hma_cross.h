@@ -64,7 +64,8 @@ typedef struct swp__kernel {
 
 enum { SWP__BATCH_MAX = 512 };
 
-/* The kernel of that name on this machine; NULL for a number not in the list. Never changes in a process. */
+/* The kernel of that name on this machine; NULL for a number not in the list. The same throughout a process, but for
+ * swp__isa_use. */
 const swp__kernel *swp__kernel_get(swp_kernel kernel);
 
 extern const swp__kernel swp__hma_cross_strict;
