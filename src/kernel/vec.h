@@ -17,6 +17,7 @@
 
 typedef double vec __attribute__((vector_size(SWP_LANES * sizeof(double))));
 typedef int64_t ivec __attribute__((vector_size(SWP_LANES * sizeof(int64_t))));
+typedef uint64_t uvec __attribute__((vector_size(SWP_LANES * sizeof(uint64_t))));
 
 /* How a vector is passed to a function depends on the flags; none is: what takes one is always inlined. (meson.build turns
  * the compiler's note about it off.) */
