@@ -1,5 +1,5 @@
-/* The bars of a file while they are read: closes, and time stamps where the file has them, in arrays that grow with what has
- * really been read, never with what a file says about itself. */
+/* The bars of a file while they are read: closes, and time stamps where the file has them, in arrays that grow with
+ * what has really been read, never with what a file says about itself. */
 #ifndef SWP_BARS_BAR_LIST_H
 #define SWP_BARS_BAR_LIST_H
 

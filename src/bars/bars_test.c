@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "bars/generate.h"
+#include "support/comma_locale.h"
 #include "support/temp.h"
 #include "support/test.h"
 
@@ -14,7 +15,8 @@ TEST(bars_null_pointers_and_options_are_judged_first)
     assert_int_equal(error.at, 1);
     assert_int_equal(swp_bars_read("x.csv", NULL, NULL, &error), SWP_BAD_PARAM);
     assert_int_equal(error.at, 3);
-    assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.delimiter = 'x'}, &bars, &error), SWP_BAD_PARAM);
+    assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.delimiter = 'x'}, &bars, &error),
+                     SWP_BAD_PARAM);
     assert_string_equal(error.message, "delimiter is 'x', expected one of , ; | or a tab");
     assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.allow = 8}, &bars, &error), SWP_BAD_PARAM);
     assert_string_equal(error.message, "allow is 8, expected a sum of 1, 2 and 4");
@@ -60,6 +62,24 @@ TEST(bars_read_what_was_written_to_the_same_bits)
     }
 }
 
+TEST(bars_are_the_same_in_a_decimal_comma_locale)
+{
+    const double closes[] = {1.5, 0.1, 1e-300};
+    swp_bars bars = {0};
+    if (!comma_locale_enter()) {
+        SKIP("no decimal-comma locale (Debian: apt-get install locales)");
+    }
+    const char *path = temp_path("locale.csv");
+    swp_status written = swp__closes_write(path, closes, 3, NULL);
+    swp_status read = swp_bars_read(path, NULL, &bars, NULL);
+    comma_locale_leave();
+    assert_int_equal(written, SWP_OK);
+    assert_int_equal(read, SWP_OK);
+    assert_int_equal(bars.bars_count, 3);
+    assert_memory_equal(bars.close, closes, sizeof closes);
+    swp_bars_free(&bars);
+}
+
 TEST(bars_f64_refuses_at_the_index)
 {
     const double closes[] = {3, 2, 1, 0, -1, -2, 1, 3};
@@ -68,7 +88,8 @@ TEST(bars_f64_refuses_at_the_index)
     const char *path = temp_write("in.f64", closes, sizeof closes);
     assert_int_equal(swp_bars_read(path, NULL, &bars, &error), SWP_BAD_PARAM);
     assert_int_equal(error.at, 3);
-    assert_non_null(strstr(error.message, "in.f64: close of bar 3, 0, is not above zero; allow \"nonpositive\" to let it in"));
+    assert_non_null(
+        strstr(error.message, "in.f64: close of bar 3, 0, is not above zero; allow \"nonpositive\" to let it in"));
     assert_int_equal(swp_bars_read(path, &(swp_bars_options){.allow = SWP_ALLOW_NONPOSITIVE}, &bars, &error), SWP_OK);
     assert_memory_equal(bars.close, closes, sizeof closes);
     swp_bars_free(&bars);

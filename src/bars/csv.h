@@ -1,5 +1,5 @@
-/* Text with delimiters -> fields and rows, by libcsv in its strict mode, with the line that each row begins on. Quotation marks
- * as RFC 4180 has them; lines end in LF, CRLF or CR; spaces around a bare field are dropped. */
+/* Text with delimiters -> fields and rows, by libcsv in its strict mode, with the line that each row begins on.
+ * Quotation marks as RFC 4180 has them; lines end in LF, CRLF or CR; spaces around a bare field are dropped. */
 #ifndef SWP_BARS_CSV_H
 #define SWP_BARS_CSV_H
 
@@ -33,7 +33,8 @@ typedef struct swp__csv {
 SWP_MUST_CHECK swp_status swp__csv_init(swp__csv *csv, char delimiter, const swp__csv_events *events, swp_error *error);
 
 /* BAD_PARAM at the line of a stray or unclosed quotation mark or of a field that is too long; NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__csv_feed(swp__csv *csv, const char *path, const void *bytes, size_t size, swp_error *error);
+SWP_MUST_CHECK swp_status swp__csv_feed(swp__csv *csv, const char *path, const void *bytes, size_t size,
+                                        swp_error *error);
 SWP_MUST_CHECK swp_status swp__csv_finish(swp__csv *csv, const char *path, swp_error *error);
 
 void swp__csv_fini(swp__csv *csv);

@@ -11,7 +11,8 @@ bool swp__is_delimiter(char c)
     return c != '\0' && memchr(delimiters, c, sizeof delimiters) != NULL;
 }
 
-/* The end of the line at `at`: an end-of-line character outside quotation marks, or `end`. Counts `delimiter` on the way. */
+/* The end of the line at `at`: an end-of-line character outside quotation marks, or `end`. Counts `delimiter` on the
+ * way. */
 static const char *scan_line(const char *at, const char *end, char delimiter, size_t *count)
 {
     bool quoted = false;

@@ -1,5 +1,5 @@
-/* One table of shapes. Each stands for a kind of series that a fast kernel may find hard: no differences, differences near the
- * rounding noise, long flats, holes, ends of the number range, and changes of magnitude. */
+/* One table of shapes. Each stands for a kind of series that a fast kernel may find hard: no differences, differences
+ * near the rounding noise, long flats, holes, ends of the number range, and changes of magnitude. */
 #include "bars/generate.h"
 
 #include <math.h>
@@ -236,7 +236,8 @@ static swp_status fail_unknown(const char *name, swp_error *error)
     char names[sizeof error->message];
     size_t length = 0;
     for (size_t i = 0; swp__generate_shapes[i] != NULL && length < sizeof names; i++) {
-        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "", swp__generate_shapes[i]);
+        length +=
+            (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "", swp__generate_shapes[i]);
     }
     return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "shape \"%.40s\" is not one of %s", name, names);
 }
@@ -255,8 +256,8 @@ swp_status swp__generate(const swp__generate_options *options, double *close, sw
     }
     if (!isfinite(options->sigma) || !isfinite(options->start)) {
         bool sigma = !isfinite(options->sigma);
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s: %g, expected a finite number", sigma ? "sigma" : "start",
-                         sigma ? options->sigma : options->start);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s: %g, expected a finite number",
+                         sigma ? "sigma" : "start", sigma ? options->sigma : options->start);
     }
     uint64_t fpenv = swp__fpenv_enter();
     fills[shape](options, close);

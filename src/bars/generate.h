@@ -18,14 +18,15 @@ extern const char *const swp__generate_shapes[];
 /* One line for --help on each, in the same order. */
 extern const char *const swp__generate_shape_abouts[];
 
-/* Fills close[bars_count]; the same options give the same closes. randwalk: close = start * exp(cumulative sum of sigma * z),
- * z the stream of NumPy's default_rng(seed).standard_normal. Shapes that walk do so on that same walk. BAD_PARAM: the shape is
- * not known (the text lists those that are), bars_count is 0, sigma or start is not finite. */
+/* Fills close[bars_count]; the same options give the same closes. randwalk: close = start * exp(cumulative sum of sigma
+ * * z), z the stream of NumPy's default_rng(seed).standard_normal. Shapes that walk do so on that same walk. BAD_PARAM:
+ * the shape is not known (the text lists those that are), bars_count is 0, sigma or start is not finite. */
 SWP_MUST_CHECK swp_status swp__generate(const swp__generate_options *options, double *close, swp_error *error);
 
-/* Writes by the ending of `path`: .npy (1-D little-endian f8, version 1.0), .f64 (raw little-endian), .csv (the header "close",
- * then the shortest decimals that read back); whole or not at all (base/whole_file.h). swp_bars_read reads back the same bits.
- * BAD_PARAM for another ending; FILE; NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__closes_write(const char *path, const double *close, uint64_t bars_count, swp_error *error);
+/* Writes by the ending of `path`: .npy (1-D little-endian f8, version 1.0), .f64 (raw little-endian), .csv (the header
+ * "close", then the shortest decimals that read back); whole or not at all (base/whole_file.h). swp_bars_read reads
+ * back the same bits. BAD_PARAM for another ending; FILE; NO_MEMORY. */
+SWP_MUST_CHECK swp_status swp__closes_write(const char *path, const double *close, uint64_t bars_count,
+                                            swp_error *error);
 
 #endif

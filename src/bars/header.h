@@ -1,5 +1,5 @@
-/* The names of a text's columns, and what part each column plays. Which column is which is decided here, once, before a number
- * is read. */
+/* The names of a text's columns, and what part each column plays. Which column is which is decided here, once, before a
+ * number is read. */
 #ifndef SWP_BARS_HEADER_H
 #define SWP_BARS_HEADER_H
 
@@ -35,10 +35,11 @@ typedef struct swp__roles {
     size_t time_of_day; /* a second column that goes behind the date; SWP__NO_COLUMN */
 } swp__roles;
 
-/* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1. Found out: the closes are the one
- * column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a nameless first
- * column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at `line`: no such column or more than one; the text lists the columns. */
-SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
-                                            uint64_t line, swp__roles *roles, swp_error *error);
+/* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1. Found out: the closes are
+ * the one column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a
+ * nameless first column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at
+ * `line`: no such column or more than one; the text lists the columns. */
+SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time,
+                                            const char *path, uint64_t line, swp__roles *roles, swp_error *error);
 
 #endif

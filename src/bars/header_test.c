@@ -77,24 +77,33 @@ TEST(roles_an_exact_name_wins_over_a_number)
 
 TEST(roles_refused_list_the_columns)
 {
-    assert_refused("Data|Zamkniecie", NULL, NULL,
-                   "f.csv:3: no column is called close; choose by --close NAME or number; columns: \"Data\", \"Zamkniecie\"");
-    assert_refused("a|b", "adj", NULL, "f.csv:3: no column \"adj\"; choose by --close NAME or number; columns: \"a\", \"b\"");
-    assert_refused("a|b", "3", NULL, "f.csv:3: no column \"3\"; choose by --close NAME or number; columns: \"a\", \"b\"");
-    assert_refused("a|b", "0", NULL, "f.csv:3: no column \"0\"; choose by --close NAME or number; columns: \"a\", \"b\"");
-    assert_refused("|b", "", NULL, "f.csv:3: the same column cannot be the time and the close; choose by --close NAME or number; "
-                                   "columns: \"\", \"b\"");
+    assert_refused(
+        "Data|Zamkniecie", NULL, NULL,
+        "f.csv:3: no column is called close; choose by --close NAME or number; columns: \"Data\", \"Zamkniecie\"");
+    assert_refused("a|b", "adj", NULL,
+                   "f.csv:3: no column \"adj\"; choose by --close NAME or number; columns: \"a\", \"b\"");
+    assert_refused("a|b", "3", NULL,
+                   "f.csv:3: no column \"3\"; choose by --close NAME or number; columns: \"a\", \"b\"");
+    assert_refused("a|b", "0", NULL,
+                   "f.csv:3: no column \"0\"; choose by --close NAME or number; columns: \"a\", \"b\"");
+    assert_refused("|b", "", NULL,
+                   "f.csv:3: the same column cannot be the time and the close; choose by --close NAME or number; "
+                   "columns: \"\", \"b\"");
 }
 
 TEST(roles_that_two_columns_could_play_are_refused)
 {
     assert_refused("close|Close", NULL, NULL,
-                   "f.csv:3: more than one column is called close; choose by --close NAME or number; columns: \"close\", \"Close\"");
-    assert_refused("x|x", "x", NULL, "f.csv:3: 2 columns are called \"x\"; choose by --close NAME or number; columns: \"x\", \"x\"");
-    assert_refused("date|timestamp|close", NULL, NULL, "f.csv:3: more than one column may be the time; choose by --time NAME or "
-                                                       "number; columns: \"date\", \"timestamp\", \"close\"");
-    assert_refused("a|close", "close", "2", "f.csv:3: the same column cannot be the time and the close; choose by --time NAME or "
-                                            "number; columns: \"a\", \"close\"");
+                   "f.csv:3: more than one column is called close; choose by --close NAME or number; columns: "
+                   "\"close\", \"Close\"");
+    assert_refused("x|x", "x", NULL,
+                   "f.csv:3: 2 columns are called \"x\"; choose by --close NAME or number; columns: \"x\", \"x\"");
+    assert_refused("date|timestamp|close", NULL, NULL,
+                   "f.csv:3: more than one column may be the time; choose by --time NAME or "
+                   "number; columns: \"date\", \"timestamp\", \"close\"");
+    assert_refused("a|close", "close", "2",
+                   "f.csv:3: the same column cannot be the time and the close; choose by --time NAME or "
+                   "number; columns: \"a\", \"close\"");
 }
 
 TEST(header_is_told_from_data)

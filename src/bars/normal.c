@@ -1,5 +1,5 @@
-/* Three published pieces: NumPy's SeedSequence (after M. O'Neill's seed_seq), PCG64 (O'Neill, 2014) and the ziggurat (Marsaglia and
- * Tsang, 2000) in the form NumPy gives it. */
+/* Three published pieces: NumPy's SeedSequence (after M. O'Neill's seed_seq), PCG64 (O'Neill, 2014) and the ziggurat
+ * (Marsaglia and Tsang, 2000) in the form NumPy gives it. */
 #include "bars/normal.h"
 
 #include <math.h>

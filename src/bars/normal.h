@@ -1,5 +1,6 @@
-/* NumPy's random stream: default_rng(seed), that is PCG64 (XSL-RR 128/64) seeded through SeedSequence, and standard_normal by
- * the 256-step ziggurat. Bit for bit what NumPy gives on the same machine: the base of the study's series. */
+/* NumPy's random stream: default_rng(seed), that is PCG64 (XSL-RR 128/64) seeded through SeedSequence, and
+ * standard_normal by the 256-step ziggurat. Bit for bit what NumPy gives on the same machine: the base of the study's
+ * series. */
 #ifndef SWP_BARS_NORMAL_H
 #define SWP_BARS_NORMAL_H
 

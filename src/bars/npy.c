@@ -1,5 +1,5 @@
-/* The header is a Python dictionary, {'descr': '<f8', 'fortran_order': False, 'shape': (3,), }: read as just that, with keys in
- * any order, and nothing is believed that the file's size does not bear out. */
+/* The header is a Python dictionary, {'descr': '<f8', 'fortran_order': False, 'shape': (3,), }: read as just that, with
+ * keys in any order, and nothing is believed that the file's size does not bear out. */
 #include "bars/npy.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "bars/refuse.h"
 
 enum {
-    PREFIX_SIZE = 10,       /* magic, version, and 2 bytes of the header's size: all of it in version 1 */
+    PREFIX_SIZE = 10,        /* magic, version, and 2 bytes of the header's size: all of it in version 1 */
     HEADER_SIZE_MAX = 10000, /* what NumPy itself reads */
     DESCR_SIZE = 16,
 };
@@ -168,7 +168,8 @@ static swp_status read_header_text(swp__source *source, char text[HEADER_SIZE_MA
         return status;
     }
     if (got < PREFIX_SIZE || memcmp(prefix, "\x93NUMPY", 6) != 0) {
-        return swp__refuse_file(error, source->path, 0, got == 0 ? "the file is empty" : "not a .npy file: its first bytes differ");
+        return swp__refuse_file(error, source->path, 0,
+                                got == 0 ? "the file is empty" : "not a .npy file: its first bytes differ");
     }
     if (prefix[6] < 1 || prefix[6] > 3) {
         return swp__refuse_file(error, source->path, 6, ".npy version %d, expected 1, 2 or 3", prefix[6]);
@@ -217,8 +218,9 @@ swp_status swp__npy_header_read(swp__source *source, swp__npy_header *header, sw
     swp__npy_header made = {.begin = offset - size, .data_offset = offset};
     entries e = {.header = &made};
     if (!parse_entries(text, size, &e)) {
-        return swp__refuse_file(error, source->path, made.begin,
-                                "the .npy header is not {'descr': ..., 'fortran_order': ..., 'shape': (...), } of a plain array");
+        return swp__refuse_file(
+            error, source->path, made.begin,
+            "the .npy header is not {'descr': ..., 'fortran_order': ..., 'shape': (...), } of a plain array");
     }
     if (!parse_dtype(e.descr, &made.dtype)) {
         return swp__refuse_file(error, source->path, made.begin,
@@ -243,5 +245,6 @@ swp_status swp__npy_read(swp__source *source, uint32_t allow, swp__bar_list *lis
     if (header.shape[0] == 0) {
         return swp__refuse_file(error, source->path, header.begin, "no bars: the shape is (0,)");
     }
-    return swp__binary_read(source, &header.dtype, header.shape[0], header.data_offset, SWP__AT_BYTE, allow, list, error);
+    return swp__binary_read(source, &header.dtype, header.shape[0], header.data_offset, SWP__AT_BYTE, allow, list,
+                            error);
 }

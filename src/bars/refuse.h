@@ -15,8 +15,8 @@ swp_status swp__refuse_file(swp_error *error, const char *path, uint64_t at, con
 
 enum { SWP__QUOTED_SIZE = 48 }; /* bytes that hold any quoted text and its NUL */
 
-/* A field's text for a message, in quotation marks: control characters and bytes that are no UTF-8 as '?', a long text cut, ending
- * in "...". Returns `quoted`. */
+/* A field's text for a message, in quotation marks: control characters and bytes that are no UTF-8 as '?', a long text
+ * cut, ending in "...". Returns `quoted`. */
 const char *swp__quote(const char *text, size_t size, char quoted[SWP__QUOTED_SIZE]);
 
 #endif

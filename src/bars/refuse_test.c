@@ -9,7 +9,8 @@ TEST(quote_marks_cuts_and_shows_no_control_characters)
     assert_string_equal(swp__quote("1,5", 3, quoted), "\"1,5\"");
     assert_string_equal(swp__quote("a\nb\0c", 5, quoted), "\"a?b?c\"");
     assert_string_equal(swp__quote("", 0, quoted), "\"\"");
-    assert_string_equal(swp__quote("Schlu\xDF \xE2\x82\xAC \xE2\x82 \xC0\x80 \xED\xA0\x80", 20, quoted), "\"Schlu? \xE2\x82\xAC ?? ?? ???\"");
+    assert_string_equal(swp__quote("Schlu\xDF \xE2\x82\xAC \xE2\x82 \xC0\x80 \xED\xA0\x80", 20, quoted),
+                        "\"Schlu? \xE2\x82\xAC ?? ?? ???\"");
     char longest[100];
     memset(longest, 'x', sizeof longest);
     assert_int_equal(strlen(swp__quote(longest, 42, quoted)), 44);

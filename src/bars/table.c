@@ -2,7 +2,7 @@
  *
  *   field ──► header cell                      (first row)
  *         └─► the row's close, date, time of day, by column; the others are only counted
- *   row   ──► roles are decided                (first row; by its cells in the second where no name says which is the time)
+ *   row   ──► roles are decided                (first row; where no name says which is the time, by the second's cells)
  *         └─► judge: number of fields, time stamp and its order, close ──► bar_list
  *
  * What is refused stops the reading; t->status then holds why. */
@@ -55,9 +55,9 @@ typedef struct table {
 
     size_t dated_column, dated_count; /* first bar: cells that are dates, where no name said which column is the time */
 
-    bar_line former;               /* the last bar */
-    bool falls;                    /* every stamp so far was before the one above it */
-    bar_line fell_from, fell_to;   /* the first two bars then */
+    bar_line former;                   /* the last bar */
+    bool falls;                        /* every stamp so far was before the one above it */
+    bar_line fell_from, fell_to;       /* the first two bars then */
     uint64_t blank_line, blanks_count; /* lines without a field since the last bar */
 
     swp__header header;
@@ -78,11 +78,12 @@ static const char *quote_cell(const cell *c, char quoted[SWP__QUOTED_SIZE])
     return swp__quote(c->text, c->size, quoted);
 }
 
-/* A time column under a name that is not known: in another language, say. Only dates tell; a number could be anything. */
+/* A time column under an unknown name, in another language, say. Only dates tell; a number could be anything. */
 static void look_for_date(table *t, size_t column, const char *text, size_t size)
 {
     swp__time_stamp stamp;
-    if (swp__time_is_ambiguous(text, size) || (swp__time_parse(text, size, &stamp) == NULL && stamp.form <= SWP__TIME_OFFSET)) {
+    if (swp__time_is_ambiguous(text, size) ||
+        (swp__time_parse(text, size, &stamp) == NULL && stamp.form <= SWP__TIME_OFFSET)) {
         t->dated_column = column;
         t->dated_count++;
         set_cell(&t->date, text, size);
@@ -95,8 +96,9 @@ static void on_field(void *context, const char *text, size_t size)
     size_t column = t->fields_count++;
     if (!t->header_done) {
         if (!swp__header_add(&t->header, text, size) && t->status == SWP_OK) {
-            t->status = swp__refuse_line(t->error, t->path, t->csv.line, "the header has more than %d columns or %d bytes",
-                                         SWP__COLUMNS_MAX, SWP__HEADER_TEXT_MAX);
+            t->status =
+                swp__refuse_line(t->error, t->path, t->csv.line, "the header has more than %d columns or %d bytes",
+                                 SWP__COLUMNS_MAX, SWP__HEADER_TEXT_MAX);
         }
     } else if (column == t->roles.close) {
         set_cell(&t->close_text, text, size);
@@ -115,10 +117,12 @@ static swp_status finish_header(table *t, uint64_t line)
     if (swp__header_looks_like_data(&t->header)) {
         char quoted[SWP__QUOTED_SIZE];
         const char *first = swp__header_name(&t->header, 0);
-        return swp__refuse_line(t->error, t->path, line, "no header: the first line begins with %s, and names no columns",
+        return swp__refuse_line(t->error, t->path, line,
+                                "no header: the first line begins with %s, and names no columns",
                                 swp__quote(first, strlen(first), quoted));
     }
-    swp_status status = swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
+    swp_status status =
+        swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
     if (status == SWP_OK) {
         const char *name = swp__header_name(&t->header, t->roles.close);
         swp__quote(name, strlen(name), t->facts->close_column);
@@ -140,14 +144,15 @@ static swp_status refuse_order(const table *t, const bar_line *former, const bar
 static swp_status refuse_newest_first(const table *t)
 {
     char first[SWP__QUOTED_SIZE], second[SWP__QUOTED_SIZE];
-    return swp__refuse_line(t->error, t->path, t->fell_to.line,
-                            "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first",
-                            quote_cell(&t->fell_to.stamp, second), quote_cell(&t->fell_from.stamp, first),
-                            (unsigned long long)t->fell_from.line);
+    return swp__refuse_line(
+        t->error, t->path, t->fell_to.line,
+        "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first",
+        quote_cell(&t->fell_to.stamp, second), quote_cell(&t->fell_from.stamp, first),
+        (unsigned long long)t->fell_from.line);
 }
 
-/* Stamps rise from bar to bar. When the second is before the first, the rest is looked through to tell a file that is newest
- * first from one that is out of order. */
+/* Stamps rise from bar to bar. When the second is before the first, the rest is looked through to tell a file that is
+ * newest first from one that is out of order. */
 static swp_status judge_order(table *t, const bar_line *bar)
 {
     if (t->list->count == 0) {
@@ -220,8 +225,8 @@ static bool has_digit(const cell *c)
     return false;
 }
 
-/* A text where a close should be: missing (blank, "n/a", "-", ...), which may be allowed, or a number in a form that is not read,
- * which may not. */
+/* A text where a close should be: missing (blank, "n/a", "-", ...), which may be allowed, or a number in a form that is
+ * not read, which may not. */
 static swp_status judge_missing(const table *t, const cell *text, uint64_t line)
 {
     char quoted[SWP__QUOTED_SIZE];
@@ -261,7 +266,8 @@ static swp_status judge_close(table *t, uint64_t line)
     return SWP_OK;
 }
 
-/* Blank lines between bars are passed over, except where a line holds nothing but a close: there they are missing closes. */
+/* Blank lines between bars are passed over, except where a line holds nothing but a close: there they are missing
+ * closes. */
 static swp_status take_blanks(table *t)
 {
     static const cell blank;
@@ -372,8 +378,8 @@ static swp_status read_rows(table *t, swp__source *source)
     return status;
 }
 
-swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp__table_facts *facts,
-                           swp_error *error)
+swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list,
+                           swp__table_facts *facts, swp_error *error)
 {
     table *t = calloc(1, sizeof *t);
     if (t == NULL) {

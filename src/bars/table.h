@@ -1,5 +1,5 @@
-/* A text of columns with a header -> bars. One pass: the header decides which columns count (header.h), and of each row only those
- * are read. */
+/* A text of columns with a header -> bars. One pass: the header decides which columns count (header.h), and of each row
+ * only those are read. */
 #ifndef SWP_BARS_TABLE_H
 #define SWP_BARS_TABLE_H
 
@@ -15,8 +15,8 @@ typedef struct swp__table_facts {
     swp__time_form time_form;            /* with list->has_time */
 } swp__table_facts;
 
-/* Reads `source` to its end. `options` have been checked. `list` must be zeroed, and is the caller's to free whatever comes of
- * it. BAD_PARAM at the line of what is refused; FILE; NO_MEMORY. */
+/* Reads `source` to its end. `options` have been checked. `list` must be zeroed, and is the caller's to free whatever
+ * comes of it. BAD_PARAM at the line of what is refused; FILE; NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list,
                                           swp__table_facts *facts, swp_error *error);
 

@@ -76,24 +76,29 @@ TEST(table_takes_the_delimiter_that_is_given)
 
 TEST(table_summary_says_what_was_recognised)
 {
-    assert_summary("date,Close\n2024-01-01,1\n2024-01-02,2\n", &defaults, "read 2 bars, 2024-01-01 .. 2024-01-02, close column \"Close\"");
+    assert_summary("date,Close\n2024-01-01,1\n2024-01-02,2\n", &defaults,
+                   "read 2 bars, 2024-01-01 .. 2024-01-02, close column \"Close\"");
     assert_summary("time,close\n2024-01-01 09:00:00,1\n2024-01-01 09:00:30,2\n", &defaults,
                    "read 2 bars, 2024-01-01 09:00:00 .. 2024-01-01 09:00:30, close column \"close\"");
     assert_summary("time,close\n2024-01-01T00:00:00+02:00,1\n", &defaults,
                    "read 1 bar, 2023-12-31 22:00 .. 2023-12-31 22:00 UTC, close column \"close\"");
     assert_summary("open,close\n1,2\n", &defaults, "read 1 bar, no time stamps, close column \"close\"");
-    assert_summary("d,x\n2024-01-01,1\n2024-01-02,\n", &(swp_bars_options){.close = "x", .time = "d", .allow = SWP_ALLOW_NAN},
+    assert_summary("d,x\n2024-01-01,1\n2024-01-02,\n",
+                   &(swp_bars_options){.close = "x", .time = "d", .allow = SWP_ALLOW_NAN},
                    "read 2 bars, 2024-01-01 .. 2024-01-02, close column \"x\", 1 NaN");
 }
 
 TEST(table_time_is_told_by_its_cells_under_an_unknown_name)
 {
-    swp_bars bars = read_text("Data,Zamkniecie\n2024-01-01,1\n2024-01-02,2\n", &(swp_bars_options){.close = "Zamkniecie"});
+    swp_bars bars =
+        read_text("Data,Zamkniecie\n2024-01-01,1\n2024-01-02,2\n", &(swp_bars_options){.close = "Zamkniecie"});
     assert_non_null(bars.time_ns);
     assert_true(bars.time_ns[1] == INT64_C(1704153600000000000));
     swp_bars_free(&bars);
-    assert_refused("Data,Zamkniecie\n2024-01-02,1\n2024-01-01,2\n2023-12-31,3\n", &(swp_bars_options){.close = "2"}, 3, "newest first");
-    assert_refused("a,b,close\n2024-01-02,2024-01-03,1\n", &defaults, 2, "2 columns hold dates; choose by --time NAME or number");
+    assert_refused("Data,Zamkniecie\n2024-01-02,1\n2024-01-01,2\n2023-12-31,3\n", &(swp_bars_options){.close = "2"}, 3,
+                   "newest first");
+    assert_refused("a,b,close\n2024-01-02,2024-01-03,1\n", &defaults, 2,
+                   "2 columns hold dates; choose by --time NAME or number");
     assert_refused("Datum,close\n03/02/2010,1\n", &defaults, 2, "time \"03/02/2010\" is not year-month-day");
 }
 
@@ -115,11 +120,14 @@ TEST(table_epoch_stamps_are_instants)
 
 TEST(table_a_change_of_unit_or_of_form_is_refused_with_its_line)
 {
-    assert_refused("time,close\n1637971200000,1\n1637971260000,2\n1637971320000000,3\n", &defaults, 4,
-                   "time \"1637971320000000\" is microseconds since 1970; the lines above have milliseconds since 1970");
-    assert_refused("time,close\n2024-01-01 00:00,1\n2024-01-01 01:00Z,2\n", &defaults, 3,
-                   "time \"2024-01-01 01:00Z\" is a date and time with an offset; the lines above have a date and time without");
-    assert_refused("time,close\n2024-01-01,1\n2024-01-02 10:00,2\n", &defaults, 3, "time \"2024-01-02 10:00\" is a date and time");
+    assert_refused(
+        "time,close\n1637971200000,1\n1637971260000,2\n1637971320000000,3\n", &defaults, 4,
+        "time \"1637971320000000\" is microseconds since 1970; the lines above have milliseconds since 1970");
+    assert_refused(
+        "time,close\n2024-01-01 00:00,1\n2024-01-01 01:00Z,2\n", &defaults, 3,
+        "time \"2024-01-01 01:00Z\" is a date and time with an offset; the lines above have a date and time without");
+    assert_refused("time,close\n2024-01-01,1\n2024-01-02 10:00,2\n", &defaults, 3,
+                   "time \"2024-01-02 10:00\" is a date and time");
 }
 
 TEST(table_stamps_must_rise_and_both_lines_are_named)
@@ -135,8 +143,8 @@ TEST(table_stamps_must_rise_and_both_lines_are_named)
 TEST(table_offsets_are_ordered_by_instant_in_the_hour_the_clock_changes)
 {
     const double closes[] = {1, 2, 3};
-    assert_closes("time,close\n2023-10-29 02:30:00+02:00,1\n2023-10-29 02:00:00+01:00,2\n2023-10-29 02:30:00+01:00,3\n", &defaults, 3,
-                  closes);
+    assert_closes("time,close\n2023-10-29 02:30:00+02:00,1\n2023-10-29 02:00:00+01:00,2\n2023-10-29 02:30:00+01:00,3\n",
+                  &defaults, 3, closes);
     assert_refused("time,close\n2023-10-29 02:30:00,1\n2023-10-29 02:45:00,2\n2023-10-29 02:30:00,3\n", &defaults, 4,
                    "time \"2023-10-29 02:30:00\" is before \"2023-10-29 02:45:00\" of line 3");
 }
@@ -144,14 +152,18 @@ TEST(table_offsets_are_ordered_by_instant_in_the_hour_the_clock_changes)
 TEST(table_newest_first_is_recognised_only_when_all_of_it_is)
 {
     assert_refused("time,close\n2024-01-03,1\n2024-01-02,2\n2024-01-01,3\n", &defaults, 3,
-                   "newest first: \"2024-01-02\" comes after \"2024-01-03\" of line 2, and so on to the end; bars must be oldest first");
-    assert_refused("time,close\n2024-01-03,1\n2024-01-02,2\n2024-01-05,3\n", &defaults, 3, "time \"2024-01-02\" is before \"2024-01-03\"");
-    assert_refused("time,close\n2024-01-03,1\n2024-01-02,2\n2024-01-02,3\n", &defaults, 3, "time \"2024-01-02\" is before \"2024-01-03\"");
+                   "newest first: \"2024-01-02\" comes after \"2024-01-03\" of line 2, and so on to the end; bars must "
+                   "be oldest first");
+    assert_refused("time,close\n2024-01-03,1\n2024-01-02,2\n2024-01-05,3\n", &defaults, 3,
+                   "time \"2024-01-02\" is before \"2024-01-03\"");
+    assert_refused("time,close\n2024-01-03,1\n2024-01-02,2\n2024-01-02,3\n", &defaults, 3,
+                   "time \"2024-01-02\" is before \"2024-01-03\"");
 }
 
 TEST(table_a_close_that_is_not_let_in_is_named_with_line_and_text)
 {
-    assert_refused("close\n3\n2\n1\n0\n-1\n", &defaults, 5, "close \"0\" is not above zero; allow \"nonpositive\" to let it in");
+    assert_refused("close\n3\n2\n1\n0\n-1\n", &defaults, 5,
+                   "close \"0\" is not above zero; allow \"nonpositive\" to let it in");
     assert_refused("close\n3\ninf\n", &defaults, 3, "close \"inf\" is infinite; allow \"inf\" to let it in");
     assert_refused("close\n3\nNaN\n", &defaults, 3, "close \"NaN\" is not a number; allow \"nan\" to let it in");
     assert_refused("date,close\n2024-01-01,\n", &defaults, 2, "close \"\" is blank; allow \"nan\" to read it as NaN");
@@ -170,7 +182,8 @@ TEST(table_closes_that_are_allowed_are_read_as_they_are)
 TEST(table_a_number_in_another_form_is_never_read_as_missing)
 {
     assert_refused("d;close\n2024-01-01;1,5\n", &allow_nan, 2, "close \"1,5\" is not a number with a decimal point");
-    assert_refused("d,close\n2024-01-01,\"1,234.5\"\n", &allow_nan, 2, "close \"1,234.5\" is not a number with a decimal point");
+    assert_refused("d,close\n2024-01-01,\"1,234.5\"\n", &allow_nan, 2,
+                   "close \"1,234.5\" is not a number with a decimal point");
     assert_refused("close\n1,5\n", &allow_nan, 2, "2 fields, but the header has 1");
 }
 
@@ -192,13 +205,16 @@ TEST(table_rows_have_as_many_fields_as_the_header)
 
 TEST(table_a_header_in_the_middle_is_refused)
 {
-    assert_refused("date,close\n2024-01-01,1\ndate,close\n2024-01-02,1\n", &allow_nan, 3, "time \"date\" is not a time stamp");
-    assert_refused("open,close\n2,1\nopen,close\n2,1\n", &allow_nan, 3, "close \"close\": the header stands here again");
+    assert_refused("date,close\n2024-01-01,1\ndate,close\n2024-01-02,1\n", &allow_nan, 3,
+                   "time \"date\" is not a time stamp");
+    assert_refused("open,close\n2,1\nopen,close\n2,1\n", &allow_nan, 3,
+                   "close \"close\": the header stands here again");
 }
 
 TEST(table_a_file_without_a_header_is_refused)
 {
-    assert_refused("1637971200000,0.00002853,0.00002854\n", &defaults, 1, "no header: the first line begins with \"1637971200000\"");
+    assert_refused("1637971200000,0.00002853,0.00002854\n", &defaults, 1,
+                   "no header: the first line begins with \"1637971200000\"");
     assert_refused("20110301 090100;133.9\n", &(swp_bars_options){.close = "2"}, 1, "no header: ");
     assert_refused("1\n2\n", &defaults, 1, "no header: ");
 }
@@ -214,7 +230,9 @@ TEST(table_without_bars_is_refused)
 
 TEST(table_what_is_no_text_is_refused)
 {
-    assert_refused_bytes("\xFF\xFE" "c\0l\0", 6, &defaults, 1, "the text is UTF-16; save it as UTF-8");
+    assert_refused_bytes("\xFF\xFE"
+                         "c\0l\0",
+                         6, &defaults, 1, "the text is UTF-16; save it as UTF-8");
     assert_refused_bytes("\x1F\x8B\x08\x00", 4, &defaults, 1, "the file is compressed by gzip; unpack it first");
     assert_refused_bytes("close\n1\0\n", 9, &defaults, 1, "not a text: byte 7 is 0");
 }

@@ -42,8 +42,8 @@ static bool take_char(cursor *c, char expected)
     return true;
 }
 
-/* Takes ".123" as 123,000,000 billionths, nothing as 0. False for no digits behind the point, or for one that is not zero
- * beyond the ninth. */
+/* Takes ".123" as 123,000,000 billionths, nothing as 0. False for no digits behind the point, or for one that is not
+ * zero beyond the ninth. */
 static bool take_fraction(cursor *c, int64_t *billionths)
 {
     *billionths = 0;
@@ -272,8 +272,8 @@ void swp__time_format(int64_t ns, swp__time_detail detail, char text[SWP__TIME_T
     int64_t year, month, day;
     date_from_days(days, &year, &month, &day);
     char full[64];
-    snprintf(full, sizeof full, "%04d-%02d-%02d %02d:%02d:%02d.%09d", (int)year, (int)month, (int)day, (int)(of_day / 3600),
-             (int)(of_day / 60 % 60), (int)(of_day % 60), (int)fraction);
+    snprintf(full, sizeof full, "%04d-%02d-%02d %02d:%02d:%02d.%09d", (int)year, (int)month, (int)day,
+             (int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60), (int)fraction);
     memcpy(text, full, sizes[detail]);
     text[sizes[detail]] = '\0';
 }

@@ -1,5 +1,5 @@
-/* Parsing: most prices have few digits, so their digits fit a double exactly and one exact power of ten settles the value in
- * one correctly rounded operation (W. Clinger, 1990). The others go to strtod in the C locale. */
+/* Parsing: most prices have few digits, so their digits fit a double exactly and one exact power of ten settles the
+ * value in one correctly rounded operation (W. Clinger, 1990). The others go to strtod in the C locale. */
 #include "base/number.h"
 
 #include <fenv.h>
@@ -148,8 +148,8 @@ swp__number_result swp__number_parse(const char *text, size_t size, double *valu
     return SWP__NUMBER_OK;
 }
 
-/* The 16-digit decimal next to a power of two on the side away from zero, where doubles lie twice as far apart as on the
- * other: there it may read back although the nearest 16-digit decimal, on the near side, does not. */
+/* The 16-digit decimal next to a power of two on the side away from zero, where doubles lie twice as far apart as on
+ * the other: there it may read back although the nearest 16-digit decimal, on the near side, does not. */
 static bool format_away_from_zero(double value, char text[SWP__NUMBER_SIZE])
 {
     int exponent;
@@ -162,8 +162,8 @@ static bool format_away_from_zero(double value, char text[SWP__NUMBER_SIZE])
     return strtod(text, NULL) == value;
 }
 
-/* 15 digits always survive the way into a normal double and back, so no shorter attempt can win there; %g drops the zeros at
- * the end. */
+/* 15 digits always survive the way into a normal double and back, so no shorter attempt can win there; %g drops the
+ * zeros at the end. */
 static void format_shortest(double value, char text[SWP__NUMBER_SIZE])
 {
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits < 17; digits++) {

@@ -10,9 +10,9 @@ typedef enum swp__number_result {
     SWP__NUMBER_TOO_BIG, /* a number beyond what a double holds; *value is untouched */
 } swp__number_result;
 
-/* Reads all of text[0..size): [+-] digits [. digits] [e [+-] digits], at least one digit before the exponent; and the words
- * "nan", "inf" and "infinity" in any case, the last two with a sign. No spaces, hexadecimal or thousands separators. *value is
- * the nearest double, ties to even. */
+/* Reads all of text[0..size): [+-] digits [. digits] [e [+-] digits], at least one digit before the exponent; and the
+ * words "nan", "inf" and "infinity" in any case, the last two with a sign. No spaces, hexadecimal or thousands
+ * separators. *value is the nearest double, ties to even. */
 swp__number_result swp__number_parse(const char *text, size_t size, double *value);
 
 enum { SWP__NUMBER_SIZE = 32 }; /* bytes that hold any double's text and its NUL */

@@ -1,9 +1,9 @@
 #include "base/number.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/comma_locale.h"
 #include "support/test.h"
 
 static double parsed(const char *text)
@@ -29,14 +29,29 @@ TEST(number_parse_gives_the_nearest_double)
         const char *text;
         double value;
     } cases[] = {
-        {"0", 0.0}, {"-0", -0.0}, {"100", 100.0}, {"+1.5", 1.5}, {"1.", 1.0}, {".5", 0.5}, {"007", 7.0},
-        {"0.00002854", 2.854e-05}, {"1.07219", 1.07219}, {"1E3", 1000.0}, {"1e+3", 1000.0}, {"25e-1", 2.5},
-        {"9007199254740993", 9007199254740992.0},           /* a tie, to even */
+        {"0", 0.0},
+        {"-0", -0.0},
+        {"100", 100.0},
+        {"+1.5", 1.5},
+        {"1.", 1.0},
+        {".5", 0.5},
+        {"007", 7.0},
+        {"0.00002854", 2.854e-05},
+        {"1.07219", 1.07219},
+        {"1E3", 1000.0},
+        {"1e+3", 1000.0},
+        {"25e-1", 2.5},
+        {"9007199254740993", 9007199254740992.0}, /* a tie, to even */
         {"9007199254740993.00000000000000000001", 9007199254740994.0},
         {"0.1000000000000000055511151231257827021181583404541015625", 0.1},
         {"123456789012345678901234567890", 123456789012345678901234567890.0},
-        {"1e22", 1e22}, {"1e23", 1e23}, {"8.5e-23", 8.5e-23}, {"2.2250738585072011e-308", 0x1.ffffffffffffep-1023},
-        {"5e-324", 0x1p-1074}, {"1e-400", 0.0}, {"1.7976931348623157e308", 0x1.fffffffffffffp1023},
+        {"1e22", 1e22},
+        {"1e23", 1e23},
+        {"8.5e-23", 8.5e-23},
+        {"2.2250738585072011e-308", 0x1.ffffffffffffep-1023},
+        {"5e-324", 0x1p-1074},
+        {"1e-400", 0.0},
+        {"1.7976931348623157e308", 0x1.fffffffffffffp1023},
         {"0e999999999999999999999", 0.0},
         {"0.000000000000000000000000000000000000000000000000000000000000000001e66", 1.0},
     };
@@ -54,8 +69,9 @@ TEST(number_parse_reads_the_words_for_nan_and_infinity)
 
 TEST(number_parse_refuses_what_is_not_all_a_decimal_number)
 {
-    static const char *const texts[] = {"", " ", "1 ", " 1", "+", "-", ".", "e5", "1e", "1e+", "1,5", "1,000", "1.2.3", "0x10",
-                                        "1_000", "--1", "+-1", "1f", "nan(1)", "infinit", "in", "$5", "1'000", "\302\2401"};
+    static const char *const texts[] = {"",    " ",   "1 ",     " 1",      "+",     "-",    ".",     "e5",
+                                        "1e",  "1e+", "1,5",    "1,000",   "1.2.3", "0x10", "1_000", "--1",
+                                        "+-1", "1f",  "nan(1)", "infinit", "in",    "$5",   "1'000", "\302\2401"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_refused(texts[i], SWP__NUMBER_BAD);
     }
@@ -88,7 +104,8 @@ TEST(number_format_is_the_shortest_that_reads_back)
     assert_formats(0.1 + 0.2, "0.30000000000000004");
     assert_formats(1e300, "1e+300");
     assert_formats(0x1p-1074, "5e-324");
-    assert_formats(0x1p-1017, "7.120236347223045e-307"); /* the nearest 16 digits, ...044, read back as another double */
+    assert_formats(0x1p-1017,
+                   "7.120236347223045e-307"); /* the nearest 16 digits, ...044, read back as another double */
     assert_formats(-0.0, "-0");
     assert_formats((double)NAN, "NaN");
     assert_formats(-HUGE_VAL, "-Infinity");
@@ -112,13 +129,15 @@ TEST(number_text_and_back_is_the_same_double)
 
 TEST(numbers_have_a_point_in_a_decimal_comma_locale)
 {
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL && setlocale(LC_ALL, "fr_FR.UTF-8") == NULL) {
-        SKIP("no decimal-comma locale is installed (de_DE.UTF-8 or fr_FR.UTF-8)");
+    if (!comma_locale_enter()) {
+        SKIP("no decimal-comma locale (Debian: apt-get install locales)");
     }
-    double slow = parsed("0.1000000000000000055511151231257827");
+    double slow = parsed("0.1000000000000000055511151231257827"), refused;
+    swp__number_result comma = swp__number_parse("1,5", 3, &refused);
     char text[SWP__NUMBER_SIZE];
     swp__number_format(0.1 + 0.2, text);
-    setlocale(LC_ALL, "C");
+    comma_locale_leave();
     assert_bits_equal(slow, 0.1);
+    assert_int_equal(comma, SWP__NUMBER_BAD);
     assert_string_equal(text, "0.30000000000000004");
 }

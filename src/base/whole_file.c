@@ -99,8 +99,8 @@ static void sync_folder(char *path)
     }
 }
 
-/* Flushes and closes; false with errno set when any byte did not reach the disk. Where a write before this call failed, errno
- * is still its own: writers do nothing between that could change it. */
+/* Flushes and closes; false with errno set when any byte did not reach the disk. Where a write before this call failed,
+ * errno is still its own: writers do nothing between that could change it. */
 static bool settle(swp__whole_file *file)
 {
     bool written = fflush(file->stream) == 0 && ferror(file->stream) == 0;

@@ -1,5 +1,5 @@
-/* A file that appears whole or not at all: written beside its place under another name, synced, then renamed over it. What is
- * not a plain file (a pipe, /dev/null) is written in place, and a symbolic link keeps pointing where it points. */
+/* A file that appears whole or not at all: written beside its place under another name, synced, then renamed over it.
+ * What is not a plain file (a pipe, /dev/null) is written in place, and a symbolic link stays one. */
 #ifndef SWP_BASE_WHOLE_FILE_H
 #define SWP_BASE_WHOLE_FILE_H
 
@@ -15,8 +15,8 @@ typedef struct swp__whole_file {
 /* FILE, NO_MEMORY. After SWP_OK exactly one of _finish and _abandon follows. */
 SWP_MUST_CHECK swp_status swp__whole_file_open(const char *path, swp__whole_file *file, swp_error *error);
 
-/* Puts the file in its place. FILE (anything that could not be written, told by the system's own text): the place is as it
- * was before. */
+/* Puts the file in its place. FILE (anything that could not be written, told by the system's own text): the place is as
+ * it was before. */
 SWP_MUST_CHECK swp_status swp__whole_file_finish(swp__whole_file *file, swp_error *error);
 
 /* Leaves the place as it was. */

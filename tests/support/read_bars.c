@@ -1,6 +1,6 @@
-/* read_bars FILE CLOSE TIME DELIMITER ALLOW: reads a file ("" leaves an option at its default) and writes the summary as a line,
- * the closes as raw doubles and, where there are any, the stamps as raw int64; on failure `at` and the message, and exits with
- * the status. For the Python tests. */
+/* read_bars FILE CLOSE TIME DELIMITER ALLOW: reads a file ("" leaves an option at its default) and writes the summary
+ * as a line, the closes as raw doubles and, where there are any, the stamps as raw int64; on failure `at` and the
+ * message, and exits with the status. For the Python tests. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

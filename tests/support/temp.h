@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Makes the folder at the first call, removes it with all that is in it when the program ends, and returns the path of `name`
- * in it: a static text, good until the fourth call after. */
+/* Makes the folder at the first call, removes it with all that is in it when the program ends, and returns the path of
+ * `name` in it: a static text, good until the fourth call after. */
 const char *temp_path(const char *name);
 
 /* Writes a file there and returns its path. */
