@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 #include "base/error.h"
 #include "base/host.h"
 #include "base/whole_file.h"
@@ -13,9 +13,19 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 
-/* A ranking that would be ignored is refused. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return a != NULL && b != NULL && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
+           of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+/* A ranking that would be ignored is refused, and so is a result in the place of what it was made from. */
 static swp_status check_arguments(const swp__arguments *arguments, swp_error *error)
 {
+    if (same_file(arguments->out, arguments->operand) || same_file(arguments->out, arguments->params)) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--out %s is a file that this sweep reads", arguments->out);
+    }
     const char *const of_table[] = {"top", "rank"};
     for (size_t i = 0; i < 2 && arguments->format != SWP__FORMAT_TABLE; i++) {
         if (swp__options_given(arguments, of_table[i])) {

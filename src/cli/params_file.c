@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/error.h"
+#include "bars/refuse.h"
 #include "cli/lengths.h" /* SWP__COMBOS_MAX */
 
 const char *const swp__params_names[SWP_PARAMS_COUNT] = {"half", "full", "smooth", "third", "mid", "p"};
@@ -99,13 +100,14 @@ static swp_status want_row(reader *r)
 static swp_status take_line(reader *r, const char *line)
 {
     cell cells[SWP_PARAMS_COUNT];
+    char quoted[SWP__QUOTED_SIZE];
     if (line[strspn(line, " \t")] == '\0') {
         return SWP_OK;
     }
     if (!split(line, cells)) {
-        return swp__fail(r->error, SWP_BAD_PARAM, r->line,
-                         "%s:%" PRIu64 ": \"%s\" is not a combo, expected six numbers: half,full,smooth,third,mid,p",
-                         r->path, r->line, line);
+        return swp__refuse_line(r->error, r->path, r->line,
+                                "%s is not a combo, expected six numbers: half,full,smooth,third,mid,p",
+                                swp__quote(line, strlen(line), quoted));
     }
     if (r->count == 0 && r->line == 1 && is_header(cells)) {
         return SWP_OK;
@@ -113,9 +115,8 @@ static swp_status take_line(reader *r, const char *line)
     swp_status status = want_row(r);
     for (size_t i = 0; i < SWP_PARAMS_COUNT && status == SWP_OK; i++) {
         if (!parse_cell(&cells[i], &r->values[r->count * SWP_PARAMS_COUNT + i])) {
-            return swp__fail(r->error, SWP_BAD_PARAM, r->line,
-                             "%s:%" PRIu64 ": %s is \"%.*s\", expected a whole number, 1..%lld", r->path, r->line,
-                             swp__params_names[i], (int)cells[i].size, cells[i].text, SWP_PARAM_MAX);
+            return swp__refuse_line(r->error, r->path, r->line, "%s is %s, expected a whole number, 1..%lld",
+                                    swp__params_names[i], swp__quote(cells[i].text, cells[i].size, quoted), SWP_PARAM_MAX);
         }
     }
     r->count += status == SWP_OK ? 1 : 0;
@@ -127,6 +128,13 @@ static const char *skip_byte_order_mark(const char *line)
     return strncmp(line, "\xEF\xBB\xBF", 3) == 0 ? line + 3 : line;
 }
 
+static void cut_line_end(char *line, size_t size)
+{
+    size -= size > 0 && line[size - 1] == '\n' ? 1 : 0;
+    size -= size > 0 && line[size - 1] == '\r' ? 1 : 0;
+    line[size] = '\0';
+}
+
 static swp_status read_lines(reader *r, FILE *file)
 {
     char *line = NULL;
@@ -136,11 +144,10 @@ static swp_status read_lines(reader *r, FILE *file)
     while (status == SWP_OK && (errno = 0, size = getline(&line, &capacity, file)) >= 0) {
         r->line++;
         if (strlen(line) != (size_t)size) {
-            status = swp__fail(r->error, SWP_BAD_PARAM, r->line, "%s:%" PRIu64 ": a NUL byte; expected text", r->path,
-                               r->line);
+            status = swp__refuse_line(r->error, r->path, r->line, "a NUL byte; expected text");
             break;
         }
-        line[strcspn(line, "\r\n")] = '\0';
+        cut_line_end(line, (size_t)size);
         status = take_line(r, r->line == 1 ? skip_byte_order_mark(line) : line);
     }
     if (status == SWP_OK && (ferror(file) || errno != 0)) {

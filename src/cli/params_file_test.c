@@ -56,6 +56,7 @@ TEST(params_file_refuses_what_is_no_combo_with_its_line)
         {"3,6,2,1,2,99999999999999999999\n", 1, "p is \"99999999999999999999\""},
         {"3,6,2,-1,2,3\n", 1, "third is \"-1\""},
         {"3,6,2.0,1,2,3\n", 1, "smooth is \"2.0\""},
+        {"3,6,2,1,2,3\r4,8,3,1,2,4\n", 1, "is not a combo"}, /* lines that end in CR alone are not lines */
         {"half,full,smooth,mid,third,p\n", 1, "half is \"half\""},
         {"3,6,2,1,2,3\nhalf,full,smooth,third,mid,p\n", 2, "half is \"half\""},
     };

@@ -387,6 +387,18 @@ def test_out_holds_what_standard_output_would(sweepd, bars_file, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["bars.npy", "result"]
 
 
+def test_out_never_replaces_what_the_sweep_reads(sweepd, bars_file, tmp_path):
+    path, combos = bars_file(walk(20)), tmp_path / "combos.csv"
+    combos.write_text("3,6,2,1,2,3\n")
+    (tmp_path / "link").symlink_to(path)
+    before = path.read_bytes()
+    for out in (path, tmp_path / "link", combos):
+        done = run(sweepd, path, "--params", combos, "--out", out)
+        assert done.returncode == 2
+        assert f"--out {out} is a file that this sweep reads" in done.stderr
+    assert path.read_bytes() == before and combos.read_text() == "3,6,2,1,2,3\n"
+
+
 def test_out_that_cannot_be_written_fails_before_the_sweep(sweepd, bars_file, tmp_path):
     done = run(sweepd, bars_file(walk(100)), "--out", tmp_path / "no" / "result")
     assert done.returncode == 1
