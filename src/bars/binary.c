@@ -12,6 +12,10 @@ enum { BLOCK_SIZE = 1 << 16 };
 uint64_t swp__dtype_bits(const swp__dtype *dtype, const unsigned char *bytes)
 {
     uint64_t bits = 0;
+    if (!dtype->is_big_endian && dtype->size_bytes == sizeof bits) {
+        memcpy(&bits, bytes, sizeof bits); /* the common one; only little-endian machines are supported */
+        return bits;
+    }
     for (size_t i = 0; i < dtype->size_bytes; i++) {
         size_t from_top = dtype->is_big_endian ? i : dtype->size_bytes - 1 - i;
         bits = bits << 8 | bytes[from_top];

@@ -112,7 +112,7 @@ def test_npy_of_every_dtype_equals_numpys_own_widening(sweepd, tmp_path, data, k
         np.testing.assert_array_equal(bars.close, array.astype("f8"))
 
 
-def test_npy_float32_near_its_ends_equals_the_double_run(sweepd, tmp_path):
+def test_b08_npy_float32_near_its_ends_is_widened_first(sweepd, tmp_path):
     array = np.array([2e38, 16777217, 3.4e38, 1e-45, 0.1], "f4")
     path = tmp_path / "bars.npy"
     np.save(path, array)
@@ -170,6 +170,28 @@ def test_npy_from_a_pipe_equals_the_file(sweepd, tmp_path):
     bars = read(sweepd, pipe)
     writer.join()
     assert np.array_equal(bars.close, closes)
+
+
+@pytest.mark.parametrize("name, place", [("bars.csv", "bars.csv:5: close \"0\""), ("bars.npy", "bars.npy: close of bar 3, 0,"),
+                                         ("bars.f64", "bars.f64: close of bar 3, 0,")])
+def test_b19_closes_that_are_not_above_zero_are_refused_naming_row_3(sweepd, tmp_path, name, place):
+    closes = np.array([3, 2, 1, 0, -1, -2, 1, 3], "<f8")
+    path = tmp_path / name
+    path.write_bytes({"bars.csv": ("close\n" + "".join(f"{close:g}\n" for close in closes)).encode(), "bars.npy": npy(closes),
+                      "bars.f64": closes.tobytes()}[name])
+    with pytest.raises(Refused) as refused:
+        read(sweepd, path)
+    assert f'{place} is not above zero; allow "nonpositive" to let it in' in refused.value.message
+    assert np.array_equal(read(sweepd, path, allow=NONPOSITIVE).close, closes)
+
+
+def test_b24_stamps_of_13_then_16_digits_are_refused_with_the_line(sweepd, tmp_path):
+    path = tmp_path / "bars.csv"
+    path.write_text("open_time,close\n1637971200000,1\n1637971260000,2\n1637971320000000,3\n")
+    with pytest.raises(Refused) as refused:
+        read(sweepd, path)
+    assert refused.value.at == 4
+    assert 'bars.csv:4: time "1637971320000000" is microseconds since 1970' in refused.value.message
 
 
 def test_f64_is_the_doubles_as_they_are(sweepd, tmp_path):
