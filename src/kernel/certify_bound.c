@@ -1,62 +1,84 @@
 /* E, term by term in the order of docs/decisions/0003-certified-sign.md. */
 #include "kernel/certify_bound.h"
 
-static double triangle(int64_t n)
+/* Roundings on the way of one product from its weight to D, the weight's own included. */
+#define CHAIN_ROUNDINGS 11.0
+
+swp__hma_weights swp__hma_weights_of(const swp_params *c, double unit)
 {
-    return (double)n * (double)(n + 1) / 2.0;
+    double gh = 2.0 * unit / (swp__triangle(c->half) * swp__triangle(c->smooth));
+    double gf = -unit / (swp__triangle(c->full) * swp__triangle(c->smooth));
+    return (swp__hma_weights){.a0 = gh * (double)c->half + gf * (double)c->full, .gh = gh, .gf = gf};
 }
 
-swp__certify_weights swp__certify_weights_of(const swp_params *c)
+swp__hma3_weights swp__hma3_weights_of(const swp_params *c, double unit)
 {
-    double unit = triangle(c->p) * triangle(c->p);
-    double c3 = 3.0 * triangle(c->p) / triangle(c->third);
-    double c2 = -triangle(c->p) / triangle(c->mid);
-    double gh = 2.0 * unit / (triangle(c->half) * triangle(c->smooth));
-    double gf = -unit / (triangle(c->full) * triangle(c->smooth));
-    return (swp__certify_weights){
+    double c3 = 3.0 * unit / (swp__triangle(c->third) * swp__triangle(c->p));
+    double c2 = -unit / (swp__triangle(c->mid) * swp__triangle(c->p));
+    double c1 = -unit / (swp__triangle(c->p) * swp__triangle(c->p));
+    return (swp__hma3_weights){
         .p = (double)c->p,
-        .al = c3 * (double)c->third + c2 * (double)c->mid - (double)c->p,
-        .be = 1.0 - c3 - c2,
+        .al = c3 * (double)c->third + c2 * (double)c->mid + c1 * (double)c->p,
+        .be = -(c3 + c2 + c1),
         .c3 = c3,
         .c2 = c2,
-        .a0 = gh * (double)c->half + gf * (double)c->full,
-        .gh = gh,
-        .gf = gf,
+        .c1 = c1,
     };
 }
 
-/* The filter's own errors, in units of u R and before the scaling by d_p^2. */
-static double filter_terms(const swp_params *c, const swp__certify_rows *rows)
+swp__certify_terms swp__certify_hma_terms(const swp_params *c, const swp__certify_rows *rows)
 {
     double h = (double)c->half + 1.0, f = (double)c->full + 1.0, s = (double)c->smooth + 1.0;
-    double p3 = (double)c->third + 1.0, p2 = (double)c->mid + 1.0, p = (double)c->p + 1.0;
-    double t = (double)rows->closes, ts = (double)rows->hma, tp = (double)rows->hma3;
-    double weights_hma = 4.0 / h + 2.0 / f;
-    double weights_hma3 = 6.0 / p3 + 2.0 / p2 + 2.0 / p;
-    double sum_c = 3.0 / triangle(c->third) + 1.0 / triangle(c->mid) + 1.0 / triangle(c->p);
-
-    double centred = 8.0;
-    double first_sum = 8.0 * t;
-    double second_sum = (12.0 / s + 20.0 / p) * triangle(rows->closes);
-    double level_one = 3.0 * (6.0 * t / s + 1.0) + 5.0 * (6.0 * t / p + 1.0);
-    double first_sum_2 = 3.0 * ts + 5.0 * tp;
-    double second_sum_2 = 2.0 * weights_hma * triangle(rows->hma) + weights_hma3 * triangle(rows->hma3);
-    double chain = 15.0 * (2.0 * weights_hma * ts + weights_hma3 * tp + 2.0 * sum_c * triangle(rows->hma3));
-    return centred + first_sum + second_sum + level_one + first_sum_2 + second_sum_2 + chain;
+    double t = (double)rows->closes, ts = (double)rows->own;
+    double lags = 4.0 / h + 2.0 / f; /* sum of |g_n| n d_s */
+    return (swp__certify_terms){{
+        [SWP__CERTIFY_CENTRED] = 3.0,
+        [SWP__CERTIFY_SUM_1] = 3.0 * t,
+        [SWP__CERTIFY_SUM_2] = 12.0 / s * swp__triangle(rows->closes),
+        [SWP__CERTIFY_LEVEL_ONE] = 3.0 * (6.0 * t / s + 1.0),
+        [SWP__CERTIFY_LEVEL_SUM_1] = 3.0 * ts,
+        [SWP__CERTIFY_LEVEL_SUM_2] = 2.0 * lags * swp__triangle(rows->own),
+        [SWP__CERTIFY_CHAIN] = CHAIN_ROUNDINGS * 2.0 * lags * ts,
+        [SWP__CERTIFY_REFERENCE] = 2.0 * h + f + 3.0 + 3.0 * s,
+    }};
 }
 
-/* The reference's own errors, in units of u M and before the scaling. */
-static double reference_terms(const swp_params *c)
+swp__certify_terms swp__certify_hma3_terms(const swp_params *c, const swp__certify_rows *rows)
 {
-    double h = (double)c->half + 1.0, f = (double)c->full + 1.0, s = (double)c->smooth + 1.0;
     double p3 = (double)c->third + 1.0, p2 = (double)c->mid + 1.0, p = (double)c->p + 1.0;
-    double hma = 2.0 * h + f + 3.0 + 3.0 * s;
-    double hma3 = 3.0 * p3 + p2 + p + 12.0 + 5.0 * p;
-    return hma + hma3;
+    double t = (double)rows->closes, tp = (double)rows->own;
+    double lags = 6.0 / p3 + 2.0 / p2 + 2.0 / p; /* sum of |c_n| n d_p */
+    double taps = 3.0 / swp__triangle(c->third) + 1.0 / swp__triangle(c->mid) + 1.0 / swp__triangle(c->p); /* of |c_n| d_p */
+    return (swp__certify_terms){{
+        [SWP__CERTIFY_CENTRED] = 5.0,
+        [SWP__CERTIFY_SUM_1] = 5.0 * t,
+        [SWP__CERTIFY_SUM_2] = 20.0 / p * swp__triangle(rows->closes),
+        [SWP__CERTIFY_LEVEL_ONE] = 5.0 * (6.0 * t / p + 1.0),
+        [SWP__CERTIFY_LEVEL_SUM_1] = 5.0 * tp,
+        [SWP__CERTIFY_LEVEL_SUM_2] = lags * swp__triangle(rows->own),
+        [SWP__CERTIFY_CHAIN] = CHAIN_ROUNDINGS * (lags * tp + 2.0 * taps * swp__triangle(rows->own)),
+        [SWP__CERTIFY_REFERENCE] = 3.0 * p3 + p2 + p + 12.0 + 5.0 * p,
+    }};
 }
 
-swp__certify_bound swp__certify_bound_of(const swp_params *c, const swp__certify_rows *rows)
+/* 1.01 takes up products of errors, and the rounding of E itself. */
+static swp__certify_bound bound_of(const swp__certify_terms *terms, double unit)
 {
-    double scale = 1.01 * 0x1p-53 * triangle(c->p) * triangle(c->p);
-    return (swp__certify_bound){.range = scale * filter_terms(c, rows), .level = scale * reference_terms(c)};
+    double scale = 1.01 * 0x1p-53 * unit, filter = 0.0;
+    for (int i = 0; i < SWP__CERTIFY_REFERENCE; i++) {
+        filter += terms->term[i];
+    }
+    return (swp__certify_bound){.range = scale * filter, .level = scale * terms->term[SWP__CERTIFY_REFERENCE]};
+}
+
+swp__certify_bound swp__certify_hma_bound(const swp_params *combo, const swp__certify_rows *rows, double unit)
+{
+    swp__certify_terms terms = swp__certify_hma_terms(combo, rows);
+    return bound_of(&terms, unit);
+}
+
+swp__certify_bound swp__certify_hma3_bound(const swp_params *combo, const swp__certify_rows *rows, double unit)
+{
+    swp__certify_terms terms = swp__certify_hma3_terms(combo, rows);
+    return bound_of(&terms, unit);
 }

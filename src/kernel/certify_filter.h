@@ -31,7 +31,8 @@ typedef struct swp__filter_block {
 /* What the loops need of a combo. */
 typedef struct swp__filter_combo {
     swp_params params;
-    swp__certify_weights weights;
+    swp__hma_weights hma;   /* both in units of d_p^2, so that hma3.c1 is -1 */
+    swp__hma3_weights hma3;
     swp__certify_bound bound;
 } swp__filter_combo;
 

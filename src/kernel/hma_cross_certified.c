@@ -216,11 +216,15 @@ static void find_bounds(plan *p)
         int64_t reach = group_reach(p, first, end);
         for (size_t i = first; i < end; i++) {
             swp__filter_combo *f = &p->combos[i].filter;
-            swp__certify_rows rows = {.closes = p->lead + p->block_rows,
-                                      .hma = reach - 1 + p->block_rows,
-                                      .hma3 = hma3_reach(&f->params) - 1 + p->block_rows};
-            f->weights = swp__certify_weights_of(&f->params);
-            f->bound = swp__certify_bound_of(&f->params, &rows);
+            double unit = swp__triangle(f->params.p) * swp__triangle(f->params.p);
+            f->hma = swp__hma_weights_of(&f->params, unit);
+            f->hma3 = swp__hma3_weights_of(&f->params, unit);
+            int64_t closes = p->lead + p->block_rows;
+            swp__certify_bound hma =
+                swp__certify_hma_bound(&f->params, &(swp__certify_rows){closes, reach - 1 + p->block_rows}, unit);
+            swp__certify_bound hma3 = swp__certify_hma3_bound(
+                &f->params, &(swp__certify_rows){closes, hma3_reach(&f->params) - 1 + p->block_rows}, unit);
+            f->bound = (swp__certify_bound){hma.range + hma3.range, hma.level + hma3.level};
         }
     }
 }
