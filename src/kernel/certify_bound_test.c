@@ -86,7 +86,7 @@ static double worst_ratio(swp__differences *differences, const double *close, co
     return worst;
 }
 
-/* Found by trying 80,000 series and combos for each rounding; the largest of each kind of series. */
+/* Found by trying 80,000 series and combos; the largest of each kind of series. */
 typedef struct known_input {
     uint64_t seed; /* of the series and then of the combo */
     swp__hard kind;
