@@ -63,9 +63,10 @@ struct swp__call {
     swp__call *cancels;           /* CANCELs that are answered after this call, by `waiting` */
     swp__call *waiting;
 
-    swp__outgoing final, progress;
     swp__outgoing *blocks; /* [blocks_count], for results in blocks */
     uint32_t blocks_count;
+
+    swp__outgoing final, progress; /* a new call is zero up to here */
 
     _Alignas(64) uint8_t small[SWP__SMALL_SIZE];
 };
