@@ -347,7 +347,7 @@ static void settle(const plan *p, const swp__slice *slice, const combo *c, int64
 {
     int first = __builtin_ctzll(doubt), bars = 64 - __builtin_clzll(doubt) - first;
     uint64_t span = swp__word_mask(0, first, first + bars);
-    swp__sign_word word = p->sign->exact_word(slice, &c->filter.params, word_bar + first, bars, p->exact_scratch);
+    swp__sign_word word = p->sign->exact_word(slice, &c->filter.params, word_bar + first, bars, NULL, p->exact_scratch);
     *up = (*up & ~span) | word.up << first;
     *down = (*down & ~span) | word.down << first;
     *valid = (*valid & ~span) | word.valid << first;

@@ -54,20 +54,10 @@ swp__exact_words swp__exact_words_at(void *scratch, int64_t quantum, size_t comb
 
 /* ---- when reciprocals will do ---- */
 
-static bool is_tame(double x)
-{
-    double magnitude = fabs(x);
-    return !(magnitude > 0x1p900) && !(magnitude < 0x1p-500 && magnitude > 0.0);
-}
-
 bool swp__exact_is_tame(const swp__exact_plan *plan, const double *close, int64_t from, int64_t to)
 {
     if (plan->longest > SWP__RECIPROCAL_LENGTH_MAX || plan->longest_smooth > SWP__RECIPROCAL_LENGTH_MAX) {
         return false; /* HMA3's second level is as long as one of its first */
     }
-    int wild = 0;
-    for (int64_t bar = from; bar < to; bar++) {
-        wild |= !is_tame(close[bar]);
-    }
-    return !wild;
+    return swp__closes_are_tame(close, from, to);
 }

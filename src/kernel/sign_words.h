@@ -10,6 +10,7 @@
 #ifndef SWP_KERNEL_SIGN_WORDS_H
 #define SWP_KERNEL_SIGN_WORDS_H
 
+#include <stdbool.h>
 #include "base/cpu.h"
 #include "kernel/hma_cross.h"
 
@@ -19,6 +20,33 @@ typedef struct swp__sign_word {
     uint64_t up, down;
     uint64_t valid; /* both averages are numbers: up, down or a tie */
 } swp__sign_word;
+
+/* Averages of level one of some bars: what combos that are evaluated there share. For one oldest bar the sums of all lengths
+ * are prefixes of one sum, so that the table costs the longest length a bar, whatever the number of lengths. */
+typedef struct swp__exact_table {
+    const int64_t *lengths; /* [lengths_count] distinct, rising */
+    size_t lengths_count;
+    int64_t first_bar, bars_count; /* what is in it; first_bar may be negative */
+    size_t stride;                 /* of a row: swp__exact_table_stride(bars_count) or more */
+    double *averages;              /* [lengths_count][stride]: bar b is element SWP__TABLE_PAD + b - first_bar */
+    double *closes;                /* [swp__exact_table_closes(longest, bars_count)] room */
+} swp__exact_table;
+
+enum { SWP__TABLE_PAD = 32 }; /* written around what is asked for */
+
+static inline size_t swp__exact_table_stride(int64_t bars_count)
+{
+    return (size_t)bars_count + 2 * SWP__TABLE_PAD;
+}
+
+static inline size_t swp__exact_table_closes(int64_t longest, int64_t bars_count)
+{
+    return (size_t)(longest + bars_count) + SWP__TABLE_PAD;
+}
+
+/* Whether every close of bars [from, to) is zero, NaN, or of a magnitude that keeps sums and quotients clear of overflow and
+ * underflow: divisions may then go by reciprocals. */
+bool swp__closes_are_tame(const double *close, int64_t from, int64_t to);
 
 /* One instruction set's code for them; all give the same bits. */
 typedef struct swp__sign_ops {
@@ -30,9 +58,14 @@ typedef struct swp__sign_ops {
                         const uint64_t *up, const uint64_t *down, size_t stride, swp__trade_state *states);
 
     /* The signs of `bars` bars (1..64) from `first_bar` (any bar) on in the strict order of every operation; bit 0 is
-     * first_bar, bits from `bars` on are 0. `scratch` has swp__exact_word_scratch_size bytes, 64-byte aligned. */
+     * first_bar, bits from `bars` on are 0. `table`: has the combo's lengths of the first level, from
+     * max(smooth, p) - 1 bars before first_bar on; NULL: they are computed. `scratch` has swp__exact_word_scratch_size bytes,
+     * 64-byte aligned. */
     swp__sign_word (*exact_word)(const swp__slice *slice, const swp_params *combo, int64_t first_bar, int64_t bars,
-                                 void *scratch);
+                                 const swp__exact_table *table, void *scratch);
+
+    /* Fills the table for its bars: NaN before the slice begins and where it has ended. */
+    void (*fill_table)(const swp__slice *slice, const swp__exact_table *table);
 } swp__sign_ops;
 
 /* NULL: the program was built for another architecture. Running what the CPU lacks is the caller's mistake. */

@@ -26,3 +26,18 @@ size_t swp__exact_word_scratch_size(const swp_params *combo)
     size_t bytes = (size_t)(longest - 1 + SWP__WORD_BARS) * sizeof(double);
     return 2 * ((bytes + 63) / 64 * 64);
 }
+
+static bool is_tame(double x)
+{
+    double magnitude = fabs(x);
+    return !(magnitude > 0x1p900) && !(magnitude < 0x1p-500 && magnitude > 0.0);
+}
+
+bool swp__closes_are_tame(const double *close, int64_t from, int64_t to)
+{
+    int wild = 0;
+    for (int64_t bar = from; bar < to; bar++) {
+        wild |= !is_tame(close[bar]);
+    }
+    return !wild;
+}

@@ -127,6 +127,40 @@ static double *exact_copy(const double *close, int64_t bars)
     return copy;
 }
 
+static int compare_lengths(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A table for one combo, some other lengths and bars [from, from + count). */
+static swp__exact_table new_table(const swp_params *c, int64_t from, int64_t count)
+{
+    int64_t all[] = {c->half, c->full, c->third, c->mid, c->p, 1, 17, 64};
+    int64_t *lengths = malloc(sizeof all);
+    qsort(all, 8, sizeof all[0], compare_lengths);
+    size_t distinct = 0;
+    for (size_t i = 0; i < 8; i++) {
+        if (i == 0 || all[i] != all[i - 1]) {
+            lengths[distinct++] = all[i];
+        }
+    }
+    int64_t before = (c->smooth > c->p ? c->smooth : c->p) - 1;
+    swp__exact_table t = {.lengths = lengths, .lengths_count = distinct, .first_bar = from - before,
+                          .bars_count = before + count};
+    t.stride = swp__exact_table_stride(t.bars_count);
+    t.averages = malloc(distinct * t.stride * sizeof(double));
+    t.closes = malloc(swp__exact_table_closes(lengths[distinct - 1], t.bars_count) * sizeof(double));
+    return t;
+}
+
+static void free_table(const swp__exact_table *t)
+{
+    free((void *)(uintptr_t)t->lengths);
+    free(t->averages);
+    free(t->closes);
+}
+
 TEST_EACH_ISA(exact_word_is_the_strict_order_for_any_bars_of_any_combo)
 {
     static double close[BARS_MAX], hma[BARS_MAX], hma3[BARS_MAX];
@@ -143,7 +177,11 @@ TEST_EACH_ISA(exact_word_is_the_strict_order_for_any_bars_of_any_combo)
         for (int64_t from = 0, count; from < bars; from += count) {
             int64_t most = bars - from < SWP__WORD_BARS ? bars - from : SWP__WORD_BARS;
             count = swp__random_between(&random, 0, 1) == 0 ? most : swp__random_between(&random, 1, most);
-            swp__sign_word word = ops_of(variant)->exact_word(&slice, &combo, from, count, scratch);
+            swp__exact_table table = new_table(&combo, from, count);
+            ops_of(variant)->fill_table(&slice, &table);
+            const swp__exact_table *choice = round % 2 == 0 ? &table : NULL;
+            swp__sign_word word = ops_of(variant)->exact_word(&slice, &combo, from, count, choice, scratch);
+            free_table(&table);
             swp__sign_word expected = {0};
             for (int64_t i = 0; i < count; i++) {
                 double a = hma[from + i], b = hma3[from + i];
