@@ -16,91 +16,168 @@ static swp__slice window_slice(const double *close, const swp_window *window)
 }
 
 /* Keeps the combos of the chain that have bars enough; the others never trade and are written at once. */
-static void expand_combos(swp__slot *slot)
+static void expand_combos(const swp__sweep *sweep, swp__chain *chain)
 {
-    const swp__sweep *sweep = slot->sweep;
-    const swp__part *part = slot->part;
-    uint64_t begin = slot->chain % part->window_chains * sweep->batch;
+    const swp__part *part = chain->part;
+    uint64_t begin = chain->index % part->window_chains * sweep->batch;
     uint64_t left = part->block.combos_count - begin;
     uint64_t end = left < sweep->batch ? part->block.combos_count : begin + sweep->batch;
-    uint64_t first_row = slot->chain / part->window_chains * part->block.combos_count;
-    slot->combos_count = 0;
+    uint64_t first_row = chain->index / part->window_chains * part->block.combos_count;
+    chain->combos_count = 0;
     for (uint64_t i = begin; i < end; i++) {
-        size_t kept = slot->combos_count;
+        size_t kept = chain->combos_count;
         swp_params combo = swp_grid_at(&sweep->request.grid, part->block.first_combo + i);
-        swp__trade_state_init(&slot->states[kept]);
-        if (swp_params_bars_needed(&combo) > slot->slice.bars_count) {
-            swp__row_write(&part->result, first_row + i, &slot->states[kept], slot->window, 0.0);
+        swp__trade_state_init(&chain->states[kept]);
+        if (swp_params_bars_needed(&combo) > chain->slice.bars_count) {
+            swp__row_write(&part->result, first_row + i, &chain->states[kept], chain->window, 0.0);
             continue;
         }
-        slot->combos[kept] = combo;
-        slot->rows[kept] = first_row + i;
-        slot->combos_count++;
+        chain->combos[kept] = combo;
+        chain->rows[kept] = first_row + i;
+        chain->combos_count++;
     }
-    slot->chain_rows = end - begin;
-    slot->chain_ns = COMBO_NS * (double)(end - begin);
+    chain->rows_count = end - begin;
+    chain->chain_ns = COMBO_NS * (double)(end - begin);
 }
 
 static void begin_chain(swp__slot *slot)
 {
     const swp__sweep *sweep = slot->sweep;
-    slot->window = &sweep->windows[slot->chain / slot->part->window_chains];
-    slot->slice = window_slice(sweep->close, slot->window);
-    slot->begun = true;
-    expand_combos(slot);
-    slot->spent_ns += slot->chain_ns;
-    if (slot->combos_count == 0) {
-        slot->bar = slot->slice.bars_count;
+    swp__chain *chain = slot->chain = slot->own;
+    chain->part = slot->part;
+    chain->index = slot->chain_index;
+    chain->id = 0;
+    chain->window = &sweep->windows[chain->index / chain->part->window_chains];
+    chain->slice = window_slice(sweep->close, chain->window);
+    expand_combos(sweep, chain);
+    slot->spent_ns += chain->chain_ns;
+    if (chain->combos_count == 0) {
+        chain->bar = chain->slice.bars_count;
         return;
     }
-    slot->bar = 0;
-    slot->quantum_bars = sweep->kernel->quantum_bars(&slot->slice, slot->combos, slot->combos_count);
-    slot->bar_ns = sweep->kernel->cost_ns(slot->combos, slot->combos_count);
-    slot->chain_ns += slot->bar_ns * (double)slot->slice.bars_count;
+    chain->bar = 0;
+    chain->quantum_bars = sweep->kernel->quantum_bars(&chain->slice, chain->combos, chain->combos_count);
+    chain->bar_ns = sweep->kernel->cost_ns(chain->combos, chain->combos_count);
+    chain->chain_ns += chain->bar_ns * (double)chain->slice.bars_count;
+    slot->chain_ns = chain->chain_ns;
 }
 
-/* As many bars as the budget has, a quantum at least. */
+/* Whether it pays to let other threads find signs of the chain that was just begun. */
+static bool is_long(const swp__slot *slot)
+{
+    const swp__chain *chain = slot->chain;
+    bool is_last = slot->chain_index + 1 == slot->chains_end;
+    return is_last && slot->sweep->kernel->signs != NULL && slot->sweep->slots_count > 1 && chain->combos_count > 0 &&
+           chain->chain_ns >= SWP__UNIT_NS && chain->slice.bars_count > chain->quantum_bars;
+}
+
+static void prepare(swp__slot *slot)
+{
+    const swp__chain *chain = slot->chain;
+    if (slot->sweep->kernel->prepare != NULL && chain->combos_count > 0) {
+        slot->sweep->kernel->prepare(&chain->slice, chain->combos, chain->combos_count, slot->scratch);
+    }
+    slot->prepared_id = chain->id;
+}
+
+/* As many bars as the budget and a segment have, a quantum at least if it fits. */
+static int64_t unit_bars(const swp__slot *slot)
+{
+    const swp__chain *chain = slot->chain;
+    double bars = fmax(slot->budget_ns - slot->spent_ns, 0.0) / chain->bar_ns;
+    int64_t quanta = (int64_t)fmin(bars, 1e15) / chain->quantum_bars;
+    int64_t unit = chain->quantum_bars * (quanta > 1 ? quanta : 1);
+    int64_t most = slot->sweep->segment_bars;
+    return most > 0 && unit > most ? most : unit;
+}
+
 static void run_bars(swp__slot *slot)
 {
     const swp__sweep *sweep = slot->sweep;
-    double bars = fmax(slot->budget_ns - slot->spent_ns, 0.0) / slot->bar_ns;
-    int64_t quanta = (int64_t)fmin(bars, 1e15) / slot->quantum_bars;
-    int64_t unit_bars = slot->quantum_bars * (quanta > 1 ? quanta : 1);
-    int64_t left = slot->slice.bars_count - slot->bar;
-    int64_t to = unit_bars < left ? slot->bar + unit_bars : slot->slice.bars_count;
-    sweep->kernel->run(&slot->slice, &sweep->exec, slot->combos, slot->combos_count, slot->bar, to, slot->states,
-                       slot->scratch);
-    slot->spent_ns += slot->bar_ns * (double)(to - slot->bar);
-    slot->bar_combos += (uint64_t)(to - slot->bar) * slot->combos_count;
-    slot->bar = to;
+    swp__chain *chain = slot->chain;
+    const swp__signs *words = slot->segment != NULL ? &slot->segment->signs : NULL;
+    int64_t unit = unit_bars(slot), left = chain->slice.bars_count - chain->bar;
+    int64_t to = unit < left ? chain->bar + unit : chain->slice.bars_count;
+    swp__walk(sweep->kernel, &chain->slice, &sweep->exec, chain->combos, chain->combos_count, chain->bar, to, words,
+              chain->states, slot->scratch);
+    slot->spent_ns += chain->bar_ns * (double)(to - chain->bar);
+    slot->bar_combos += (uint64_t)(to - chain->bar) * chain->combos_count;
+    chain->bar = to;
+}
+
+static void write_rows(const swp__chain *chain)
+{
+    double last = chain->combos_count > 0 ? swp__last_number(&chain->slice) : 0.0;
+    for (size_t i = 0; i < chain->combos_count; i++) {
+        swp__row_write(&chain->part->result, chain->rows[i], &chain->states[i], chain->window, last);
+    }
 }
 
 static void finish_chain(swp__slot *slot)
 {
-    double last = slot->combos_count > 0 ? swp__last_number(&slot->slice) : 0.0;
-    for (size_t i = 0; i < slot->combos_count; i++) {
-        swp__row_write(&slot->part->result, slot->rows[i], &slot->states[i], slot->window, last);
-    }
-    slot->begun = false;
-    slot->chain++;
+    write_rows(slot->chain);
     slot->chains_done++;
-    slot->rows_done += slot->chain_rows;
+    slot->rows_done += slot->chain->rows_count;
+    slot->chain_index++;
+    slot->chain = NULL;
+}
+
+/* Chains that are the slot's own. */
+static void walk_chains(swp__slot *slot)
+{
+    while (slot->chain_index < slot->chains_end && slot->spent_ns < slot->budget_ns &&
+           !swp__sweep_is_cancelled(slot->sweep)) {
+        if (slot->chain == NULL) {
+            begin_chain(slot);
+            if (is_long(slot)) {
+                slot->opens = true;
+                return;
+            }
+            prepare(slot);
+        }
+        if (slot->chain->bar < slot->chain->slice.bars_count) {
+            run_bars(slot);
+        }
+        if (slot->chain->bar == slot->chain->slice.bars_count) {
+            finish_chain(slot);
+        }
+    }
+}
+
+static void find_signs(swp__slot *slot)
+{
+    const swp__segment *segment = slot->segment;
+    const swp__chain *chain = slot->chain;
+    if (slot->prepared_id != chain->id) {
+        prepare(slot);
+    }
+    slot->sweep->kernel->signs(&chain->slice, chain->combos, chain->combos_count, segment->from, segment->to,
+                               &segment->signs, slot->scratch);
+    slot->spent_ns += chain->bar_ns * (double)(segment->to - segment->from);
+    slot->bar_combos += (uint64_t)(segment->to - segment->from) * chain->combos_count;
 }
 
 void swp__slot_run(swp__slot *slot)
 {
     const swp_clock *clock = &slot->sweep->engine->clock;
     uint64_t start_ns = swp__now_ns(clock);
-    while (slot->chain < slot->chains_end && slot->spent_ns < slot->budget_ns && !swp__sweep_is_cancelled(slot->sweep)) {
-        if (!slot->begun) {
-            begin_chain(slot);
-        }
-        if (slot->bar < slot->slice.bars_count) {
-            run_bars(slot);
-        }
-        if (slot->bar == slot->slice.bars_count) {
-            finish_chain(slot);
-        }
+    if (slot->own != NULL) {
+        walk_chains(slot);
+    } else {
+        find_signs(slot);
     }
     slot->elapsed_ns = swp__now_ns(clock) - start_ns;
+}
+
+uint64_t swp__segment_trade(const swp__segment *segment)
+{
+    swp__chain *chain = segment->chain;
+    const swp__sweep *sweep = chain->part->sweep;
+    uint64_t start_ns = swp__now_ns(&sweep->engine->clock);
+    swp__trade_signs(sweep->kernel, &chain->slice, &sweep->exec, chain->combos_count, segment->from, segment->to,
+                     &segment->signs, chain->states);
+    if (segment->to == chain->slice.bars_count) {
+        write_rows(chain);
+    }
+    return swp__now_ns(&sweep->engine->clock) - start_ns;
 }

@@ -1,13 +1,19 @@
 /* The engine's inside: a pool of threads that take turns at the sweeps in progress.
  *
  * A sweep is cut three ways. A *part* is a run of combos whose results stand together: a result block, or all of them. A
- * *chain* is one batch of a part's combos over one window: its bars are walked in order, since a combo's PnL is one sum in
+ * *chain* is one batch of a part's combos over one window: its bars are traded in order, since a combo's PnL is one sum in
  * one order. A *unit* is at most about a millisecond of chains, or of one chain. Threads take a unit at a time, from the
- * sweeps in turn, so a small sweep is never behind a large one. What a unit needs lives in a *slot* (claimed chains, combos,
- * trade states, scratch); a sweep has as many slots as threads may work on it, all allocated before it starts.
+ * sweeps in turn, so a small sweep is never behind a large one. What a unit needs lives in a *slot* (claimed chains,
+ * scratch); a sweep has as many slots as threads may work on it, all allocated before it starts.
  *
  *     engine ── sweeps in progress (ring) ──> sweep ──> slot: chains 17..19, bar 40,960 of 150,000
  *        └───── worker-1, worker-2 ...          └─────> slot: chain 20, bar 0
+ *
+ * A long chain of a kernel that finds signs is *open*: threads that find no chain of their own find signs of its next bars,
+ * each in a *segment*, and the segments are traded in order by whoever comes to the next one.
+ *
+ *     open chain 20:   traded | traded | found | being found | found | being found | not begun ...
+ *                                      ^ traded next
  *
  * The calling thread of swp_sweep works on its own sweep, too. An engine without threads of its own (`stepped`) does nothing
  * until its owner steps it: a whole server then runs in one thread, in virtual time. All lists are guarded by engine->lock. */

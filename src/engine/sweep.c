@@ -10,8 +10,13 @@
 #include "engine/series.h"
 #include "engine/turns.h"
 #include "kernel/params.h"
+#include "kernel/sign_words.h"
 
 #define BLOCK_NS 1e8 /* about what a thread works for a block when its size allows more */
+
+/* Of sign words, which is about a unit's. There are two segments a slot. */
+#define SEGMENT_BYTES_MAX (UINT64_C(512) << 10)
+enum { SEGMENT_WORDS_MIN = 16 };
 
 /* ---- checks ---- */
 
@@ -97,8 +102,12 @@ static swp_status check_request(const swp_engine *engine, const swp_series *seri
 /* ---- sizes ---- */
 
 typedef struct sizes {
-    size_t head, parts, slot, slot_combos, slot_states, slot_rows, part_memory;
-    double combo_ns; /* at most about this for one combo over all windows */
+    size_t head, parts, slot, chain, segment, part_memory;
+    size_t combos, states, rows; /* of a chain */
+    size_t words, first_valid;   /* of a segment */
+    size_t segments_per_slot;
+    size_t slot_with_all;        /* a slot, a chain and segments */
+    double combo_ns;             /* at most about this for one combo over all windows */
 } sizes;
 
 static size_t round_up_64(size_t size)
@@ -125,8 +134,29 @@ static int64_t longest_window(const swp__sweep *plan)
     return (int64_t)longest;
 }
 
+/* Words for as many bars as the memory of a segment has room for, but not more than there are. */
+static void size_segment(swp__sweep *plan, sizes *s, int64_t bars_count)
+{
+    uint64_t words_most = ((uint64_t)bars_count + SWP__WORD_BARS - 1) / SWP__WORD_BARS;
+    uint64_t words = most(SEGMENT_BYTES_MAX / (2 * sizeof(uint64_t) * plan->batch), SEGMENT_WORDS_MIN);
+    words = least(words, words_most);
+    plan->segment_bars = (int64_t)words * SWP__WORD_BARS;
+    s->segments_per_slot = plan->slots_count > 1 ? 2 : 1; /* one found, one waiting for those before it */
+    s->words = round_up_64(plan->batch * words * sizeof(uint64_t));
+    s->first_valid = round_up_64(plan->batch * sizeof(int64_t));
+    s->segment = round_up_64(sizeof(swp__segment)) + 2 * s->words + s->first_valid;
+}
+
+/* Threads that can be in the sweep at once: one a chain, or one a unit where threads share chains. */
+static uint64_t most_slots(const swp__sweep *plan, double combo_ns)
+{
+    uint64_t chains = ((plan->combos_count - 1) / plan->batch + 1) * plan->windows_count;
+    double units = combo_ns * (double)plan->combos_count / SWP__UNIT_NS;
+    return plan->kernel->signs != NULL ? most(chains, (uint64_t)fmin(units, SWP__THREADS_MAX) + 1) : chains;
+}
+
 /* What one batch needs, from the lists the grid is made of, never from the grid. */
-static sizes size_slots(const swp__sweep *plan)
+static sizes size_slots(swp__sweep *plan)
 {
     int64_t bars_count = longest_window(plan);
     swp_params largest = swp__grid_largest(&plan->request.grid, bars_count);
@@ -136,14 +166,19 @@ static sizes size_slots(const swp__sweep *plan)
     }
     sizes s = {
         .head = round_up_64(sizeof *plan),
-        .slot_combos = round_up_64(plan->batch * sizeof(swp_params)),
-        .slot_states = round_up_64(plan->batch * sizeof(swp__trade_state)),
-        .slot_rows = round_up_64(plan->batch * sizeof(uint64_t)),
+        .combos = round_up_64(plan->batch * sizeof(swp_params)),
+        .states = round_up_64(plan->batch * sizeof(swp__trade_state)),
+        .rows = round_up_64(plan->batch * sizeof(uint64_t)),
         .combo_ns = plan->kernel->cost_ns(combos, plan->batch) / (double)plan->batch * (double)bars_count *
                     (double)plan->windows_count,
     };
-    s.slot = round_up_64(sizeof(swp__slot)) + s.slot_combos + s.slot_states + s.slot_rows +
-             plan->kernel->scratch_size(bars_count, &largest, plan->batch);
+    plan->slots_count = (uint32_t)least(plan->slots_count, most_slots(plan, s.combo_ns));
+    s.slot = round_up_64(sizeof(swp__slot)) + plan->kernel->scratch_size(bars_count, &largest, plan->batch);
+    s.chain = round_up_64(sizeof(swp__chain)) + s.combos + s.states + s.rows;
+    if (plan->kernel->signs != NULL) {
+        size_segment(plan, &s, bars_count);
+    }
+    s.slot_with_all = s.slot + s.chain + s.segments_per_slot * s.segment;
     return s;
 }
 
@@ -183,13 +218,13 @@ static swp_status reserve(swp__sweep *plan, const sizes *s, swp_error *error)
     if (counters->sweeps_running >= engine->limits.max_sweeps) {
         status = swp__fail_limit(error, engine->limits.max_sweeps, counters->sweeps_running + 1,
                                  "sweep: %" PRIu64 " are in progress, which is the limit", counters->sweeps_running);
-    } else if (left < fixed || left - fixed < s->slot) {
-        status = swp__fail_limit(error, engine->limits.max_sweep_memory, counters->sweep_bytes + fixed + s->slot,
-                                 "sweep: needs %zu bytes, sweeps in progress use %" PRIu64 " of %" PRIu64, fixed + s->slot,
+    } else if (left < fixed || left - fixed < s->slot_with_all) {
+        status = swp__fail_limit(error, engine->limits.max_sweep_memory, counters->sweep_bytes + fixed + s->slot_with_all,
+                                 "sweep: needs %zu bytes, sweeps in progress use %" PRIu64 " of %" PRIu64, fixed + s->slot_with_all,
                                  counters->sweep_bytes, engine->limits.max_sweep_memory);
     } else {
-        plan->slots_count = (uint32_t)least(plan->slots_count, (left - fixed) / s->slot);
-        plan->block_size = fixed + plan->slots_count * s->slot;
+        plan->slots_count = (uint32_t)least(plan->slots_count, (left - fixed) / s->slot_with_all);
+        plan->block_size = fixed + plan->slots_count * s->slot_with_all;
         counters->sweeps_running++;
         counters->sweep_bytes += plan->block_size;
     }
@@ -207,10 +242,10 @@ static void unreserve(swp_engine *engine, size_t block_size)
 
 /* ---- making ---- */
 
-/* Combos a chain: as many as the kernel does best with, but no fewer chains than threads where there are combos enough. */
+/* Combos a chain: as many as the kernel does best with; where threads cannot share a chain, no fewer chains than threads. */
 static size_t chain_batch(const swp__kernel *kernel, uint64_t combos_count, uint64_t windows_count, uint64_t threads)
 {
-    uint64_t chains_wanted = (threads - 1) / windows_count + 1;
+    uint64_t chains_wanted = kernel->signs != NULL ? 1 : (threads - 1) / windows_count + 1;
     uint64_t share = (combos_count - 1) / chains_wanted + 1;
     return (size_t)least(kernel->batch, share);
 }
@@ -237,40 +272,66 @@ static swp__sweep plan_sweep(swp_engine *engine, const swp_series *series, const
     }
     uint64_t threads = request->max_threads != 0 ? least(request->max_threads, engine->threads) : engine->threads;
     plan.batch = chain_batch(kernel, plan.combos_count, plan.windows_count, threads);
-    uint64_t chains_count = ((plan.combos_count - 1) / plan.batch + 1) * plan.windows_count;
-    plan.slots_count = (uint32_t)least(threads, chains_count);
+    plan.slots_count = (uint32_t)threads;
     return plan;
 }
 
-/* Lays the sweep, its parts and its slots out in one block of memory. */
+/* ---- laying out: one block of memory ---- */
+
+static void *take(char **at, size_t size)
+{
+    void *here = *at;
+    *at += round_up_64(size);
+    return here;
+}
+
+static void lay_out_slot(swp__sweep *sweep, const sizes *s, char **at)
+{
+    char *end = *at + s->slot;
+    swp__slot *slot = take(at, sizeof *slot);
+    *slot = (swp__slot){.sweep = sweep, .next = sweep->idle, .scratch = *at};
+    sweep->idle = slot;
+    *at = end;
+    swp__chain *chain = take(at, sizeof *chain);
+    *chain = (swp__chain){.next = sweep->chains};
+    chain->combos = take(at, s->combos);
+    chain->states = take(at, s->states);
+    chain->rows = take(at, s->rows);
+    sweep->chains = chain;
+}
+
+static void lay_out_segment(swp__sweep *sweep, const sizes *s, char **at)
+{
+    swp__segment *segment = take(at, sizeof *segment);
+    *segment = (swp__segment){.next = sweep->segments};
+    segment->signs.up = take(at, s->words);
+    segment->signs.down = take(at, s->words);
+    segment->signs.first_valid = take(at, s->first_valid);
+    segment->signs.stride = (size_t)sweep->segment_bars / SWP__WORD_BARS;
+    sweep->segments = segment;
+}
+
 static swp__sweep *lay_out(const swp__sweep *plan, const sizes *s, char *at)
 {
-    swp__sweep *sweep = (swp__sweep *)(void *)at;
+    swp__sweep *sweep = take(&at, s->head);
     *sweep = *plan;
     if (sweep->request.windows_count == 0) {
         sweep->windows = &sweep->whole;
     }
-    at += s->head;
-    for (uint32_t i = 0; i < plan->slots_count; i++) {
-        char *slot_at = at;
-        swp__slot *slot = (swp__slot *)(void *)slot_at;
-        *slot = (swp__slot){.sweep = sweep, .next = sweep->idle};
-        sweep->idle = slot;
-        slot->combos = (swp_params *)(void *)(slot_at += round_up_64(sizeof *slot));
-        slot->states = (swp__trade_state *)(void *)(slot_at += s->slot_combos);
-        slot->rows = (uint64_t *)(void *)(slot_at += s->slot_states);
-        slot->scratch = slot_at + s->slot_rows;
-        at += s->slot;
+    for (size_t i = 0; i < plan->slots_count; i++) {
+        lay_out_slot(sweep, s, &at);
+    }
+    for (size_t i = 0; i < plan->slots_count * s->segments_per_slot; i++) {
+        lay_out_segment(sweep, s, &at);
     }
     char *memory = at + s->parts;
     for (uint32_t i = 0; i < plan->parts_count; i++) {
-        swp__part *part = (swp__part *)(void *)at;
+        swp__part *part = take(&at, sizeof *part);
         *part = (swp__part){.sweep = sweep, .next = sweep->parts};
         if (s->part_memory > 0) {
             part->block.columns = part->memory = memory + i * s->part_memory;
         }
         sweep->parts = part;
-        at += round_up_64(sizeof *part);
     }
     pthread_cond_init(&sweep->changed, NULL);
     return sweep;

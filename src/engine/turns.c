@@ -78,7 +78,11 @@ static bool has_chain(const swp__sweep *sweep)
 
 static bool has_unit(const swp__sweep *sweep)
 {
-    return !swp__sweep_is_cancelled(sweep) && (sweep->ready != NULL || (sweep->idle != NULL && has_chain(sweep)));
+    if (swp__sweep_is_cancelled(sweep) || (sweep->segment_bars > 0 && sweep->segments == NULL)) {
+        return false;
+    }
+    bool has_new = sweep->chains != NULL && has_chain(sweep);
+    return sweep->ready != NULL || (sweep->idle != NULL && (sweep->open != NULL || has_new));
 }
 
 /* A started sweep that was cancelled while no thread was in it has one more turn: its end. */
@@ -181,19 +185,99 @@ static uint64_t claim_count(const swp__sweep *sweep, const swp__slot *slot)
     return count > 1 ? count : 1;
 }
 
-static swp__slot *take_slot(swp__sweep *sweep)
+/* A slot for new chains. */
+static swp__slot *claim_chains(swp__sweep *sweep)
 {
-    if (sweep->ready != NULL) {
-        return pop_slot(&sweep->ready);
-    }
     if (sweep->filling == NULL || sweep->filling->next_chain == sweep->filling->chains_count) {
         begin_part(sweep);
     }
     swp__slot *slot = pop_slot(&sweep->idle);
     slot->part = sweep->filling;
-    slot->chain = slot->part->next_chain;
+    slot->chain_index = slot->part->next_chain;
     slot->chains_end = slot->part->next_chain += claim_count(sweep, slot);
-    slot->begun = false;
+    slot->own = sweep->chains;
+    sweep->chains = slot->own->next;
+    slot->chain = NULL;
+    return slot;
+}
+
+/* An idle slot whose scratch is prepared for the chain, if there is one. */
+static swp__slot *pop_prepared(swp__sweep *sweep, const swp__chain *chain)
+{
+    swp__slot **at = &sweep->idle;
+    while (*at != NULL && (*at)->prepared_id != chain->id) {
+        at = &(*at)->next;
+    }
+    return pop_slot(*at != NULL ? at : &sweep->idle);
+}
+
+/* Bars of an open chain: a unit, but towards its end so little that all threads end together. */
+static int64_t claim_bars(const swp__sweep *sweep, const swp__chain *chain)
+{
+    int64_t left = chain->slice.bars_count - chain->bar;
+    double unit = fmin(SWP__UNIT_NS / sweep->pace / chain->bar_ns, 1e15);
+    int64_t share = left / (2 * (int64_t)sweep->slots_count);
+    int64_t bars = unit < (double)share ? (int64_t)unit : share;
+    bars = bars < chain->quantum_bars ? chain->quantum_bars : bars / chain->quantum_bars * chain->quantum_bars;
+    bars = bars < sweep->segment_bars ? bars : sweep->segment_bars;
+    return bars < left ? bars : left;
+}
+
+static void leave_open(swp__sweep *sweep, const swp__chain *chain)
+{
+    swp__chain **at = &sweep->open;
+    while (*at != chain) {
+        at = &(*at)->next;
+    }
+    *at = chain->next;
+}
+
+static swp__slot *join_chain(swp__sweep *sweep, swp__chain *chain, swp__segment *segment)
+{
+    swp__slot *slot = pop_prepared(sweep, chain);
+    slot->own = NULL;
+    slot->chain = chain;
+    slot->part = chain->part;
+    segment->chain = chain;
+    segment->from = chain->bar;
+    segment->to = chain->bar += claim_bars(sweep, chain);
+    chain->running++;
+    if (chain->bar == chain->slice.bars_count) {
+        leave_open(sweep, chain);
+    }
+    return slot;
+}
+
+/* An open chain that no thread is in; else NULL. */
+static swp__chain *find_abandoned(const swp__sweep *sweep)
+{
+    swp__chain *chain = sweep->open;
+    while (chain != NULL && chain->running > 0) {
+        chain = chain->next;
+    }
+    return chain;
+}
+
+/* What was begun goes first, then chains of one's own: each thread then prepares for one chain at a time. When there are no
+ * more, threads join each other's. */
+static swp__slot *take_slot(swp__sweep *sweep)
+{
+    swp__segment *segment = sweep->segments;
+    if (segment != NULL) {
+        sweep->segments = segment->next;
+    }
+    swp__slot *slot;
+    swp__chain *abandoned;
+    if (sweep->ready != NULL) {
+        slot = pop_slot(&sweep->ready);
+    } else if ((abandoned = find_abandoned(sweep)) != NULL) {
+        slot = join_chain(sweep, abandoned, segment);
+    } else if (sweep->chains != NULL && has_chain(sweep)) {
+        slot = claim_chains(sweep);
+    } else {
+        slot = join_chain(sweep, sweep->open, segment);
+    }
+    slot->segment = segment;
     return slot;
 }
 
@@ -205,22 +289,102 @@ static void measure_pace(swp__sweep *sweep, const swp__slot *slot)
     }
 }
 
+static void push_segment(swp__sweep *sweep, swp__segment *segment)
+{
+    if (segment != NULL) {
+        segment->next = sweep->segments;
+        sweep->segments = segment;
+    }
+}
+
+static void push_chain(swp__chain **list, swp__chain *chain)
+{
+    chain->next = *list;
+    *list = chain;
+}
+
+static void open_chain(swp__sweep *sweep, swp__chain *chain)
+{
+    chain->id = ++sweep->opened_count;
+    chain->running = 0;
+    chain->trading = false;
+    chain->traded_bar = 0;
+    chain->found = NULL;
+    push_chain(&sweep->open, chain);
+}
+
+/* After a unit of chains of the slot's own. */
+static void settle_own(swp__slot *slot)
+{
+    swp__sweep *sweep = slot->sweep;
+    push_segment(sweep, slot->segment);
+    if (slot->opens) {
+        open_chain(sweep, slot->own);
+        slot->own = NULL;
+        slot->chain_index++;
+    } else if (slot->chain_index == slot->chains_end) {
+        push_chain(&sweep->chains, slot->own);
+        slot->own = NULL;
+    }
+    push_slot(slot->own == NULL ? &sweep->idle : &sweep->ready, slot);
+}
+
+static void insert_found(swp__chain *chain, swp__segment *segment)
+{
+    swp__segment **at = &chain->found;
+    while (*at != NULL && (*at)->from < segment->from) {
+        at = &(*at)->next;
+    }
+    segment->next = *at;
+    *at = segment;
+}
+
+/* After a unit of signs: they are traded when those before them are, by whoever finds no other thread at it. Unlocks
+ * meanwhile. */
+static void settle_signs(swp__slot *slot)
+{
+    swp__sweep *sweep = slot->sweep;
+    swp__chain *chain = slot->chain;
+    chain->running--;
+    insert_found(chain, slot->segment);
+    while (!chain->trading && chain->found != NULL && chain->found->from == chain->traded_bar) {
+        swp__segment *segment = chain->found;
+        chain->found = segment->next;
+        chain->trading = true;
+        pthread_mutex_unlock(&sweep->engine->lock);
+        slot->elapsed_ns += swp__segment_trade(segment);
+        pthread_mutex_lock(&sweep->engine->lock);
+        chain->trading = false;
+        chain->traded_bar = segment->to;
+        push_segment(sweep, segment);
+    }
+    if (chain->traded_bar == chain->slice.bars_count) {
+        slot->chains_done = 1;
+        slot->rows_done = chain->rows_count;
+        push_chain(&sweep->chains, chain);
+    }
+    push_slot(&sweep->idle, slot);
+}
+
 /* Counts what the unit did and puts the slot back. The part, when that was the last of it. */
 static swp__part *settle(swp__slot *slot)
 {
     swp__sweep *sweep = slot->sweep;
-    swp__part *part = slot->part;
     swp__engine_counters *counters = &sweep->engine->counters;
     measure_pace(sweep, slot);
+    if (slot->own != NULL) {
+        settle_own(slot);
+    } else {
+        settle_signs(slot);
+    }
     counters->units++;
     counters->busy_ns += slot->elapsed_ns;
     counters->bar_combos += slot->bar_combos;
     counters->combos += slot->rows_done;
     sweep->rows_done += slot->rows_done;
+    swp__part *part = slot->part;
     part->chains_finished += slot->chains_done;
-    bool part_done = slot->chains_done > 0 && part->chains_finished == part->chains_count;
-    push_slot(slot->chain == slot->chains_end ? &sweep->idle : &sweep->ready, slot);
-    return part_done ? part : NULL;
+    return slot->chains_done > 0 && part->chains_finished == part->chains_count ? part : NULL;
 }
 
 static void deliver(swp__sweep *sweep, swp__part *part)
@@ -292,6 +456,7 @@ static void run_unit(swp__sweep *sweep)
     sweep->units_count++;
     slot->budget_ns = SWP__UNIT_NS / sweep->pace;
     slot->spent_ns = 0.0;
+    slot->opens = false;
     slot->chains_done = slot->rows_done = slot->bar_combos = 0;
     swp__wake_if_more(engine);
     pthread_mutex_unlock(&engine->lock);

@@ -17,27 +17,54 @@ typedef struct swp__part {
     uint64_t chains_count, next_chain, chains_finished;
 } swp__part;
 
+/* One batch of a part's combos over one window, in progress. */
+typedef struct swp__chain {
+    struct swp__chain *next; /* in the sweep's list of idle or open ones */
+    swp__part *part;
+    uint64_t index; /* in its part */
+    uint64_t id;    /* of an open chain, unlike any other's of the sweep; 0: not open */
+    const swp_window *window;
+    swp__slice slice;
+    int64_t quantum_bars;
+    int64_t bar;                /* the first one nobody has begun */
+    double bar_ns, chain_ns;    /* estimates: one bar, all */
+    uint64_t rows_count;        /* combos of the batch, those without bars enough included */
+    size_t combos_count;        /* that have bars enough */
+    swp_params *combos;         /* [batch] */
+    swp__trade_state *states;   /* [batch] */
+    uint64_t *rows;             /* [batch] where each combo's numbers go */
+
+    /* open: guarded by engine->lock */
+    uint32_t running;           /* threads that find signs of it */
+    bool trading;               /* a thread is at its states */
+    int64_t traded_bar;         /* the first one that is not traded */
+    struct swp__segment *found; /* signs waiting for their turn to be traded, by bar */
+} swp__chain;
+
+/* Signs of some bars of a chain. */
+typedef struct swp__segment {
+    struct swp__segment *next; /* in the sweep's list of free ones, or the chain's of found ones */
+    swp__chain *chain;
+    int64_t from, to;
+    swp__signs signs;
+} swp__segment;
+
 struct swp__slot {
     swp__sweep *sweep;
-    swp__slot *next;             /* in the sweep's list of ready or idle ones */
-    swp__part *part;             /* where its chains are from */
-    uint64_t chain, chains_end;  /* claimed and not finished */
-    bool begun;                  /* `chain` is */
-    const swp_window *window;    /* of `chain` */
-    swp__slice slice;
-    int64_t bar;                 /* where the chain goes on */
-    int64_t quantum_bars;
-    double bar_ns, chain_ns;     /* estimates of the chain: one bar, all; 0: none yet */
-    uint64_t chain_rows;
-    size_t combos_count;         /* of the chain that have bars enough */
-    swp_params *combos;          /* [batch] */
-    swp__trade_state *states;    /* [batch] */
-    uint64_t *rows;              /* [batch] where each combo's numbers go */
+    swp__slot *next;                  /* in the sweep's list of ready or idle ones */
+    swp__part *part;                  /* where its chains are from */
+    uint64_t chain_index, chains_end; /* claimed and not finished */
+    swp__chain *chain;                /* begun: of chain_index, or an open one */
+    swp__chain *own;                  /* to begin the claimed chains with; NULL: none claimed */
+    uint64_t prepared_id;             /* of the open chain its scratch is prepared for */
+    double chain_ns;                  /* estimate for the last chain it began; 0: none yet */
     void *scratch;
 
     /* the unit under way */
+    swp__segment *segment;      /* NULL for kernels that need none */
     double budget_ns, spent_ns; /* estimates */
     uint64_t elapsed_ns;        /* measured */
+    bool opens;                 /* its chain is to be opened */
     uint64_t chains_done, rows_done, bar_combos;
 };
 
@@ -53,8 +80,9 @@ struct swp__sweep {
     const swp__kernel *kernel;
     swp__exec exec;
     uint64_t combos_count;
-    uint64_t part_combos; /* combos a part */
-    size_t batch;         /* combos a chain */
+    uint64_t part_combos;  /* combos a part */
+    size_t batch;          /* combos a chain */
+    int64_t segment_bars;  /* that a segment has room for; 0: the kernel needs none */
     uint32_t slots_count, parts_count;
     size_t block_size; /* of the memory that holds all this */
 
@@ -70,8 +98,12 @@ struct swp__sweep {
     double pace;                   /* measured over estimated nanoseconds, at least 1 */
     uint32_t running;              /* slots taken and not given back */
     uint32_t parts_out;            /* blocks with the listener */
+    uint64_t opened_count;         /* chains that were ever open */
     bool reporting;                /* a thread is inside request.progress */
-    swp__slot *ready, *idle;       /* slots with and without chains, nobody at work on them */
+    swp__slot *ready, *idle;       /* slots with and without chains of their own, nobody at work on them */
+    swp__chain *chains;            /* free ones */
+    swp__chain *open;              /* that have bars nobody has begun */
+    swp__segment *segments;        /* free ones */
     swp__part *filling;            /* the part chains are claimed from */
     swp__part *parts;              /* free ones */
 };
@@ -96,8 +128,12 @@ void swp__wake_if_more(swp_engine *engine);
 
 bool swp__sweep_is_cancelled(const swp__sweep *sweep);
 
-/* Runs the slot's chains until its budget is spent, all are finished, or the sweep is cancelled. Called unlocked, by the thread
- * that took the slot. (chain.c) */
+/* Runs the slot's unit, unlocked, by the thread that took the slot: bars of its chains until the budget is spent, all are finished,
+ * or the sweep is cancelled; or the signs of its segment, in an open chain. It stops at a chain that should be opened, with
+ * slot->opens. (chain.c) */
 void swp__slot_run(swp__slot *slot);
+
+/* Trades a segment of an open chain, unlocked; with the last one the chain's rows are written. Returns nanoseconds. (chain.c) */
+uint64_t swp__segment_trade(const swp__segment *segment);
 
 #endif

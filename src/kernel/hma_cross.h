@@ -38,13 +38,25 @@ static inline void swp__trade_state_init(swp__trade_state *state)
     *state = (swp__trade_state){.entry_bar = -1, .first_bar = -1};
 }
 
+/* Room for the signs of some combos over a range of bars (sign_words.h). */
+typedef struct swp__signs {
+    uint64_t *up, *down;  /* combo i's words begin at i * stride; bit 0 of the first is the range's first bar */
+    size_t stride;        /* at least the range's words */
+    int64_t *first_valid; /* [combos] first bar of the range that may trade and has both averages; -1: none */
+} swp__signs;
+
+struct swp__sign_ops;
+
+/* A kernel goes one of two ways. It *walks*: `run` carries trade states from bar to bar. Or it *finds signs*: `signs` of any range,
+ * in any order and on many threads at once, which `sign_ops` then trades in order. swp__walk does either. */
 typedef struct swp__kernel {
     const char *name;
 
-    /* Combos that one call of `run` does best with; 1..SWP__BATCH_MAX. */
+    /* Combos that one call does best with; 1..SWP__BATCH_MAX. */
     size_t batch;
 
-    /* `from` and `to` of a call with these combos over this slice are multiples of this, but for the slice's end. */
+    /* A range of bars does best when `from` and `to` are multiples of this, but for the slice's end. `run`: it must. A multiple of
+     * 64 for kernels that find signs. */
     int64_t (*quantum_bars)(const swp__slice *slice, const swp_params *combos, size_t combos_count);
 
     /* Bytes of scratch, a multiple of 64, that are enough for any combos_count combos with no parameter above that of
@@ -57,10 +69,30 @@ typedef struct swp__kernel {
 
     /* Carries states[combos_count] from bar `from` to bar `to` (not included). Ranges of one batch come in order without
      * gaps, from 0, with the same combos and scratch, so that a kernel may keep in its scratch what the next range
-     * needs. No combo needs more bars than the slice has. */
+     * needs. No combo needs more bars than the slice has. NULL: finds signs. */
     void (*run)(const swp__slice *slice, const swp__exec *exec, const swp_params *combos, size_t combos_count,
                 int64_t from, int64_t to, swp__trade_state *states, void *scratch);
+
+    /* Readies scratch for these combos over this slice. Any number of threads may find signs of one batch, each with a scratch
+     * of its own. No combo needs more bars than the slice has. NULL: walks. */
+    void (*prepare)(const swp__slice *slice, const swp_params *combos, size_t combos_count, void *scratch);
+
+    /* The signs of bars [from, to), multiples of 64 but for the slice's end, with what was prepared. Bits of bars at or behind
+     * `to`, and before slice->trade_from, may be anything. */
+    void (*signs)(const swp__slice *slice, const swp_params *combos, size_t combos_count, int64_t from, int64_t to,
+                  const swp__signs *signs, void *scratch);
+    const struct swp__sign_ops *sign_ops;
 } swp__kernel;
+
+/* Carries states from bar `from` to bar `to` with any kernel; the ranges come in order without gaps, `from` a multiple of 64. `words`
+ * has room for the range and is not looked at by kernels that walk; scratch is prepared for those that do not. */
+void swp__walk(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
+               size_t combos_count, int64_t from, int64_t to, const swp__signs *words, swp__trade_state *states,
+               void *scratch);
+
+/* Trades the signs of bars [from, to), found with slice and combos of these states, of a kernel that finds them. */
+void swp__trade_signs(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, size_t combos_count,
+                      int64_t from, int64_t to, const swp__signs *signs, swp__trade_state *states);
 
 enum { SWP__BATCH_MAX = 512 };
 

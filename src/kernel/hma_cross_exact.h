@@ -13,19 +13,6 @@ extern const swp__kernel swp__hma_cross_exact_avx512; /* x86-64 only */
 
 int64_t swp__exact_quantum_bars(const swp__slice *slice, const swp_params *combos, size_t combos_count);
 
-/* For `run`: a plan of `lanes` lanes, and the words of one quantum. */
-size_t swp__exact_scratch_size(int64_t bars_count, const swp_params *largest, size_t combos_count, int lanes);
-
-/* What is behind the plan in that scratch: the words of one quantum, for all the combos. */
-typedef struct swp__exact_words {
-    uint64_t *up, *down; /* [combos_count][stride] */
-    size_t stride;
-    int64_t *first_valid;
-    void *plan;
-} swp__exact_words;
-
-swp__exact_words swp__exact_words_at(void *scratch, int64_t quantum, size_t combos_count);
-
 /* Whether divisions may go by reciprocal: no parameter too long, and bars [from, to) zero, NaN or of a magnitude that keeps every
  * intermediate clear of overflow and underflow. */
 bool swp__exact_is_tame(const swp__exact_plan *plan, const double *close, int64_t from, int64_t to);

@@ -52,21 +52,42 @@ static void *new_scratch(const swp__kernel *kernel, const swp__slice *slice, con
     return scratch;
 }
 
-/* Carries the states over the whole slice, `quanta` at a time. */
+static swp__signs new_words(int64_t bars, size_t combos_count)
+{
+    swp__signs words = {.stride = (size_t)(bars + 63) / 64};
+    words.up = malloc(combos_count * words.stride * sizeof *words.up);
+    words.down = malloc(combos_count * words.stride * sizeof *words.down);
+    words.first_valid = malloc(combos_count * sizeof *words.first_valid);
+    assert_true(words.up != NULL && words.down != NULL && words.first_valid != NULL);
+    return words;
+}
+
+static void free_words(const swp__signs *words)
+{
+    free(words->up);
+    free(words->down);
+    free(words->first_valid);
+}
+
+/* Carries the states over the whole slice, `step` bars at a time. */
 static void run_whole(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
-                      size_t combos_count, int64_t quanta, swp__trade_state *states)
+                      size_t combos_count, int64_t step, swp__trade_state *states)
 {
     for (size_t first = 0; first < combos_count; first += kernel->batch) {
         size_t count = combos_count - first < kernel->batch ? combos_count - first : kernel->batch;
         void *scratch = new_scratch(kernel, slice, combos + first, count);
-        int64_t step = quanta * kernel->quantum_bars(slice, combos + first, count);
+        swp__signs words = new_words(step, count);
+        if (kernel->prepare != NULL) {
+            kernel->prepare(slice, combos + first, count, scratch);
+        }
         for (size_t i = 0; i < count; i++) {
             swp__trade_state_init(&states[first + i]);
         }
         for (int64_t from = 0, to; from < slice->bars_count; from = to) {
             to = slice->bars_count - from < step ? slice->bars_count : from + step;
-            kernel->run(slice, exec, combos + first, count, from, to, states + first, scratch);
+            swp__walk(kernel, slice, exec, combos + first, count, from, to, &words, states + first, scratch);
         }
+        free_words(&words);
         free(scratch);
     }
 }
@@ -115,11 +136,11 @@ static int64_t random_bars(swp__random *random)
 }
 
 static void check_equals_strict(const swp__kernel *kernel, const swp__slice *slice, swp_entry entry, const swp_params *combos,
-                                size_t count, int64_t quanta)
+                                size_t count, int64_t step)
 {
     static swp__trade_state got[COMBOS_MAX], expected[COMBOS_MAX];
     swp__exec exec = {.fee = 0.09, .entry = entry};
-    run_whole(kernel, slice, &exec, combos, count, quanta, got);
+    run_whole(kernel, slice, &exec, combos, count, step, got);
     run_whole(&swp__hma_cross_strict, slice, &exec, combos, count, slice->bars_count, expected);
     for (size_t i = 0; i < count; i++) {
         assert_states_equal(&got[i], &expected[i]);
@@ -148,7 +169,7 @@ TEST_EACH_ISA(exact_equals_strict_on_hard_series_of_any_length_with_any_combos)
         int64_t trade_from = swp__random_between(&random, 0, 1) == 0 ? 0 : swp__random_between(&random, 0, bars - 1);
         check_equals_strict(kernel_of(variant), &(swp__slice){copy, bars, trade_from},
                             round % 3 == 0 ? SWP_ENTRY_CROSS : SWP_ENTRY_FIRST, combos, count,
-                            swp__random_between(&random, 1, 2));
+                            64 * swp__random_between(&random, 1, bars / 64 + 1));
         free(copy);
     }
 }
@@ -164,6 +185,6 @@ TEST_EACH_ISA(exact_equals_strict_where_lengths_reach_the_whole_series)
             {BARS, 1, 1, 1, 1, 1},     {1, 1, BARS, 1, 1, 1},   {1, 1, 1, BARS, 1, 1},     {1, 1, 1, 1, BARS, 1},
             {1, 1, 1, 1, 1, BARS / 2}, {1, 1, 1, 1, 1, 1},      {700, 600, 800, 3, 2, 1},  {1, 2, 3, 500, 900, 600},
         };
-        check_equals_strict(kernel_of(variant), &(swp__slice){close, BARS, 0}, SWP_ENTRY_FIRST, combos, 8, 1);
+        check_equals_strict(kernel_of(variant), &(swp__slice){close, BARS, 0}, SWP_ENTRY_FIRST, combos, 8, 64 * (round % 24 + 1));
     }
 }
