@@ -531,6 +531,70 @@ TEST(blocks_of_a_pairs_grid_equal_the_whole)
     free_fixture(f);
 }
 
+/* ---- trades ---- */
+
+typedef struct told {
+    ended end;
+    uint64_t count;
+    double pnl;
+    swp__trade last, closed;
+} told;
+
+static void hear_trade(void *context, const swp__trade *trade)
+{
+    told *t = context;
+    assert_int_equal(t->last.exit_bar, t->count > 0 ? trade->entry_bar : 0); /* each begins where the one before ended */
+    assert_int_equal(trade->side, t->count > 0 ? -t->last.side : trade->side);
+    t->last = *trade;
+    t->count++;
+    if (trade->exit_bar >= 0) {
+        t->pnl += trade->pnl;
+        t->closed = *trade;
+    }
+}
+
+static void hear_told(void *context, swp_status status)
+{
+    told *t = context;
+    hear_end(&t->end, status);
+}
+
+TEST(trades_are_told_in_order_and_add_up_to_the_sweeps_pnl)
+{
+    fixture *f = new_fixture(2, true);
+    lengths l;
+    swp_sweep_request request = axes_request(&l, 1);
+    request.kernel = SWP_KERNEL_AUTO;
+    const swp_window windows[] = {{0, 0, BARS}, {700, 1000, 1500}, {0, 0, 5}};
+    for (size_t i = 0; i < 3; i++) {
+        request.windows = &windows[i];
+        request.windows_count = 1;
+        double pnl, open_pnl, open_last;
+        int64_t trades, open_side, entry_bar;
+        swp_sweep_result result = {.pnl = &pnl, .trades = &trades, .open_side = &open_side, .open_entry_bar = &entry_bar,
+                                   .open_pnl = &open_pnl, .open_last = &open_last};
+        assert_int_equal(swp_sweep(f->engine, f->series, &request, &result, NULL), SWP_OK);
+        told t = {0};
+        swp__listener listener = {.done = hear_told, .trade = hear_trade, .context = &t};
+        swp__sweep *sweep;
+        assert_int_equal(swp__sweep_start(f->engine, f->series, &request, NULL, &listener, &sweep, NULL), SWP_OK);
+        step_until(f, &t.end);
+        swp__sweep_free(sweep);
+        assert_bits_equal(t.pnl, pnl);
+        assert_int_equal(t.count, trades + (open_side != 0 ? 1 : 0));
+        assert_true(trades > 10 || i == 2);
+        if (open_side != 0) {
+            assert_int_equal(t.last.exit_bar, -1);
+            assert_int_equal(t.last.side, open_side);
+            assert_int_equal(t.last.entry_bar, entry_bar);
+            assert_bits_equal(t.last.pnl, open_pnl);
+            assert_bits_equal(t.last.exit, open_last);
+            assert_bits_equal(t.closed.exit, f->close[entry_bar]);
+        }
+    }
+    free_fixture(f);
+}
+
 /* ---- limits and memory ---- */
 
 static swp_status try_start(fixture *f, const swp_sweep_request *request, const swp__listener *listener, swp_error *error)
