@@ -42,6 +42,12 @@ check:
 	@$(VENV_MESON) install -C build-sanitize --no-rebuild --quiet --tags python-runtime --destdir package
 	@MESON="$(VENV_MESON)" tools/run_tests build-sanitize
 
+# BENCH passes options on: make bench BENCH="--rounds 10 --shapes randwalk".
+bench:
+	@tools/setup ci
+	@$(MAKE) --no-print-directory all
+	@.venv/bin/python bench/kernels.py $(BENCH)
+
 install: all
 	@DESTDIR=$(DESTDIR) meson install -C build
 
