@@ -178,7 +178,7 @@ TEST(units_get_shorter_on_a_machine_slower_than_the_estimate)
     assert_true(units[1] > 3 * units[0]);
 }
 
-TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
+static void small_behind_large(swp_kernel kernel)
 {
     enum { LARGE = 50 };
     fixture *f = new_fixture(4, true);
@@ -186,6 +186,7 @@ TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
     ended large_end[LARGE] = {0}, e = {0};
     swp__sweep *large[LARGE];
     swp_sweep_request request = axes_request(&l, 4000), small = axes_request(&small_l, 1);
+    request.kernel = small.kernel = kernel;
     for (size_t i = 0; i < LARGE; i++) {
         large[i] = start(f, &request, &(swp_sweep_result){0}, &large_end[i]);
     }
@@ -213,6 +214,13 @@ TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
     assert_int_equal(swp__engine_count(f->engine).sweeps_cancelled, LARGE);
     assert_int_equal(swp__engine_count(f->engine).sweeps_finished, 20);
     free_fixture(f);
+}
+
+TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
+{
+    for (int kernel = 0; swp_kernel_name((swp_kernel)kernel) != NULL; kernel++) {
+        small_behind_large((swp_kernel)kernel);
+    }
 }
 
 TEST(a_large_sweep_has_half_the_turns_while_small_ones_keep_coming)
