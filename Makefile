@@ -49,7 +49,8 @@ bench:
 	@.venv/bin/python bench/kernels.py $(BENCH)
 
 install: all
-	@DESTDIR=$(DESTDIR) meson install -C build
+	@meson configure build --prefix=$(PREFIX)
+	@DESTDIR=$(DESTDIR) meson install -C build --quiet
 
 clean:
 	rm -rf build build-*
