@@ -550,6 +550,7 @@ swp_status swp__upload_end(swp__scope *scope, uint64_t upload, swp__load **load,
         }
     }
     leave_uploads(found);
+    found->ready = swp__content_bytes(&found->held->shape);
     *load = found;
     return SWP_OK;
 }

@@ -179,7 +179,11 @@ static void begin_part(swp__sweep *sweep)
 static uint64_t claim_count(const swp__sweep *sweep, const swp__slot *slot)
 {
     const swp__part *part = sweep->filling;
-    uint64_t fair = (part->chains_count - part->next_chain) / (2 * (uint64_t)sweep->slots_count);
+    uint64_t left = part->chains_count - part->next_chain;
+    if (sweep->useful_threads == 1) {
+        return left; /* waking another thread would cost more than the work */
+    }
+    uint64_t fair = left / (2 * (uint64_t)sweep->slots_count);
     uint64_t cheap = slot->chain_ns > 0.0 ? (uint64_t)fmin(SWP__UNIT_NS / slot->chain_ns, CLAIM_MAX) : 1;
     uint64_t count = fair < cheap ? fair : cheap;
     return count > 1 ? count : 1;

@@ -84,6 +84,7 @@ struct swp__sweep {
     size_t batch;          /* combos a chain */
     int64_t segment_bars;  /* that a segment has room for; 0: the kernel needs none */
     uint32_t slots_count, parts_count;
+    uint32_t useful_threads; /* that will have something to do, by an estimate */
     size_t block_size; /* of the memory that holds all this */
 
     /* guarded by engine->lock */
