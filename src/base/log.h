@@ -28,11 +28,12 @@ typedef struct swp__log {
 /* A text of up to 1,000 bytes; longer ones end in "...". Control characters and broken UTF-8 are shown as '?'. */
 void swp__log_line(swp__log *log, swp__log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* For what may happen often: true at most once each `every_ns`; *suppressed is then how many were not let through. */
+/* For what may happen often: at most `most` lines each `window_ns`. */
 typedef struct swp__log_limiter {
-    uint64_t next_ns, suppressed;
+    uint64_t window_end_ns, lines, suppressed;
 } swp__log_limiter;
 
-bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t every_ns, uint64_t *suppressed);
+/* True: write it; *suppressed is how many were not let through before, and is told of with it. */
+bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t window_ns, uint64_t most, uint64_t *suppressed);
 
 #endif

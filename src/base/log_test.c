@@ -56,13 +56,14 @@ TEST(log_drops_lines_that_would_wait_and_says_how_many)
     close(ends[1]);
 }
 
-TEST(log_limiter_lets_one_through_and_counts_the_others)
+TEST(log_limiter_lets_so_many_through_in_a_window_and_counts_the_others)
 {
     swp__log_limiter limiter = {0};
     uint64_t suppressed = 9;
-    assert_true(swp__log_allowed(&limiter, 100, 50, &suppressed) && suppressed == 0);
-    assert_false(swp__log_allowed(&limiter, 101, 50, &suppressed));
-    assert_false(swp__log_allowed(&limiter, 149, 50, &suppressed));
-    assert_true(swp__log_allowed(&limiter, 150, 50, &suppressed) && suppressed == 2);
-    assert_true(swp__log_allowed(&limiter, 500, 50, &suppressed) && suppressed == 0);
+    assert_true(swp__log_allowed(&limiter, 100, 50, 2, &suppressed) && suppressed == 0);
+    assert_true(swp__log_allowed(&limiter, 101, 50, 2, &suppressed) && suppressed == 0);
+    assert_false(swp__log_allowed(&limiter, 102, 50, 2, &suppressed));
+    assert_false(swp__log_allowed(&limiter, 149, 50, 2, &suppressed));
+    assert_true(swp__log_allowed(&limiter, 150, 50, 2, &suppressed) && suppressed == 2);
+    assert_true(swp__log_allowed(&limiter, 500, 50, 2, &suppressed) && suppressed == 0);
 }

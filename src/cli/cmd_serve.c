@@ -7,11 +7,14 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/host.h"
+#include "engine/store.h"
 #include "server/notify.h"
 #include "server/server.h"
 #include "swp/version.h"
@@ -27,6 +30,7 @@ typedef struct service {
     const swp__arguments *arguments;
     swp__log log;
     swp_engine *engine;
+    swp__store *store;
     swp__poller poller;
     swp__server *server;
     swp__listen_options listen_options;
@@ -162,6 +166,16 @@ static swp_status open_doors(service *s, swp_error *error)
 
 /* ---- the whole ---- */
 
+/* Handles of another run are told from ours by it. */
+static uint32_t random_epoch(void)
+{
+    uint32_t epoch;
+    if (getrandom(&epoch, sizeof epoch, GRND_NONBLOCK) != sizeof epoch) {
+        epoch = (uint32_t)(swp__now_ns(&swp__system_clock) ^ ((uint64_t)getpid() << 16));
+    }
+    return epoch;
+}
+
 static swp_status prepare(service *s, swp_error *error)
 {
     const swp__arguments *arguments = s->arguments;
@@ -170,12 +184,14 @@ static swp_status prepare(service *s, swp_error *error)
     status = status == SWP_OK ? find_group(s, error) : status;
     status = status == SWP_OK ? swp__engine_new(&engine_options, &arguments->engine_limits, false, &s->engine, error)
                               : status;
+    status = status == SWP_OK ? swp__store_new(s->engine, random_epoch(), &s->store, error) : status;
     status = status == SWP_OK ? swp__poller_open(&s->poller, error) : status;
     if (status != SWP_OK) {
         return status;
     }
     bool two_cpus = swp__cpu_usable_count() >= 2;
     swp__server_options options = {.engine = s->engine,
+                                   .store = s->store,
                                    .poller = &s->poller,
                                    .log = &s->log,
                                    .limits = arguments->server_limits,
@@ -207,6 +223,9 @@ static void run(service *s)
             swp__notify("STOPPING=1");
         }
     }
+    if (!told) {
+        swp__notify("STOPPING=1");
+    }
 }
 
 static void release(service *s)
@@ -217,8 +236,17 @@ static void release(service *s)
         sigaction(SIGINT, &ignore, NULL);
     }
     swp__server_free(s->server);
-    swp_engine_free(s->engine);
+    swp__store_free(s->store);
+    swp_engine_free(s->engine); /* its threads wake the poller */
     swp__poller_close(&s->poller);
+}
+
+/* A program that spawned us for its calls shares its standard error with us: only what went wrong is said there. */
+static swp__log_level least_level(const swp__arguments *arguments)
+{
+    bool spawned = arguments->listen.count == 1 && strcmp(arguments->listen.texts[0], "stdio:") == 0;
+    return spawned && !swp__options_given(arguments, "log-level") ? SWP__LOG_WARNING
+                                                                   : (swp__log_level)arguments->log_level;
 }
 
 int swp__serve_command(const swp__arguments *arguments)
@@ -226,7 +254,7 @@ int swp__serve_command(const swp__arguments *arguments)
     service s = {.arguments = arguments,
                  .log = {.fd = STDERR_FILENO,
                          .format = (swp__log_format)arguments->log_format,
-                         .least = (swp__log_level)arguments->log_level}};
+                         .least = least_level(arguments)}};
     swp_error error;
     swp_status status = prepare(&s, &error);
     bool well = status == SWP_OK;

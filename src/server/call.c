@@ -38,6 +38,14 @@ void swp__calls_fini(swp__server *server)
     }
 }
 
+static void init_outgoing(swp__outgoing *outgoing, swp__call *call, swp__outgoing_kind kind)
+{
+    outgoing->call = call;
+    outgoing->kind = kind;
+    outgoing->posted = outgoing->queued = false;
+    outgoing->block = NULL;
+}
+
 swp__call *swp__call_new(swp__connection *c)
 {
     swp__call *call = take_call(c->server);
@@ -45,10 +53,8 @@ swp__call *swp__call_new(swp__connection *c)
         return NULL;
     }
     memset(call, 0, offsetof(swp__call, final));
-    call->final.call = call->progress.call = call;
-    call->final.kind = SWP__FINAL;
-    call->progress.kind = SWP__PROGRESS;
-    call->final.posted = call->final.queued = call->progress.posted = call->progress.queued = false;
+    init_outgoing(&call->final, call, SWP__FINAL);
+    init_outgoing(&call->progress, call, SWP__PROGRESS);
     call->connection = c;
     call->next = c->calls;
     if (call->next != NULL) {
@@ -128,6 +134,13 @@ void swp__call_free(swp__call *call)
     discount(call);
     swp__sweep_free(call->sweep);
     swp_series_free(call->series);
+    if (call->held != NULL) {
+        swp__store_give(server->options.store, call->held);
+    }
+    if (call->load != NULL) {
+        swp__server_forget_work(server, call);
+        swp__load_free(call->load);
+    }
     free_block(call, call->tail, call->tail_size);
     free_block(call, call->second, call->second_size);
     free_block(call, call->result, call->result_size);
@@ -269,9 +282,7 @@ static bool make_blocks(swp__call *call)
     }
     call->blocks_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        call->blocks[i].call = call;
-        call->blocks[i].kind = SWP__BLOCK;
-        call->blocks[i].posted = call->blocks[i].queued = false;
+        init_outgoing(&call->blocks[i], call, SWP__BLOCK);
     }
     return true;
 }

@@ -16,7 +16,8 @@
 #include "base/error.h"
 #include "base/host.h"
 
-enum { PEER_LINES_NS = 100000000 }; /* between two lines about peers' faults */
+#define PEER_LINES_NS UINT64_C(10000000000) /* in which ... */
+enum { PEER_LINES = 50 };                   /* ... so many lines about peers' faults are written */
 
 swp__connection *swp__connection_open(swp__server *server, const swp__stream *stream, const swp__peer *peer)
 {
@@ -54,7 +55,7 @@ swp__connection *swp__connection_open(swp__server *server, const swp__stream *st
 void swp__log_peer(swp__connection *c, const char *format, ...)
 {
     uint64_t suppressed;
-    if (!swp__log_allowed(&c->server->peer_limiter, c->server->now_ns, PEER_LINES_NS, &suppressed)) {
+    if (!swp__log_allowed(&c->server->peer_limiter, c->server->now_ns, PEER_LINES_NS, PEER_LINES, &suppressed)) {
         return;
     }
     char text[512];
@@ -266,6 +267,9 @@ static void targets_filled(swp__connection *c, size_t size)
 {
     c->target += swp__iovecs_advance(c->targets + c->target, c->targets_count - c->target, size);
     c->target_left -= size;
+    if (c->reading->load != NULL) {
+        swp__load_arrived(c->reading, c->reading->request.tail_size - c->target_left, size);
+    }
     if (c->target_left == 0) {
         run(c);
     }
@@ -588,6 +592,8 @@ void swp__connection_drop(swp__connection *c, const char *why)
     c->reading = NULL;
     c->target_left = c->skip_left = c->stash_size = 0;
     drop_calls(c);
+    swp__scope_free(c->scope);
+    c->scope = NULL;
     swp__server_lost(server, c);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/fingerprint.h"
+#include "engine/stats.h"
 #include "swp/version.h"
 
 /* ---- HELLO ---- */
@@ -151,33 +152,20 @@ static void print_server(page *p, const swp__server *server)
     metric(p, "gauge", "buffer_bytes", "Requests and results of all connections.", server->buffer_bytes);
 }
 
-static void print_engine(page *p, swp_engine *engine)
-{
-    swp__engine_counters n = swp__engine_count(engine);
-    metric(p, "gauge", "threads", "Threads the engine may use.", swp_engine_threads(engine));
-    metric(p, "gauge", "workers", "Threads it has started.", n.workers);
-    metric(p, "gauge", "sweeps_running", "In progress.", n.sweeps_running);
-    metric(p, "gauge", "sweep_bytes", "Working memory of sweeps in progress.", n.sweep_bytes);
-    metric(p, "counter", "sweeps_started_total", "Started.", n.sweeps_started);
-    metric(p, "counter", "sweeps_finished_total", "Finished.", n.sweeps_finished);
-    metric(p, "counter", "sweeps_cancelled_total", "Cancelled.", n.sweeps_cancelled);
-    metric(p, "counter", "combos_total", "Windows x combos computed.", n.combos);
-    metric(p, "counter", "bar_combos_total", "Bars x combos computed.", n.bar_combos);
-    seconds(p, "counter", "busy_seconds_total", "All threads together.", n.busy_ns);
-}
-
 swp_status swp__run_stats(swp__call *call, swp_error *error)
 {
-    enum { PAGE_SIZE = 8192 };
+    enum { SERVER_PAGE_SIZE = 4096 };
     swp__server *server = call->connection->server;
-    swp_status status = swp__call_alloc(call, PAGE_SIZE, "the page", &call->result, error);
+    size_t size = SERVER_PAGE_SIZE + swp__stats_text(server->engine, server->options.store, NULL, 0) + 256;
+    swp_status status = swp__call_alloc(call, size, "the page", &call->result, error);
     if (status != SWP_OK) {
         return status;
     }
-    call->result_size = PAGE_SIZE;
-    page p = {.text = call->result, .size = PAGE_SIZE};
+    call->result_size = size;
+    page p = {.text = call->result, .size = size};
     print_server(&p, server);
-    print_engine(&p, server->engine);
+    size_t room = p.size - p.length, needed = swp__stats_text(server->engine, server->options.store, p.text + p.length, room);
+    p.length += needed < room ? needed : room; /* numbers may have grown by a few digits since they were measured */
     swp__call_answer(call, &(swp__wire_reply){0}, p.text, p.length);
     return SWP_OK;
 }

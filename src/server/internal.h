@@ -12,6 +12,7 @@
 #define SWP_SERVER_INTERNAL_H
 
 #include <pthread.h>
+#include "engine/store.h"
 #include "engine/sweep.h"
 #include "server/server.h"
 #include "wire/wire.h"
@@ -29,15 +30,16 @@ enum {
 typedef struct swp__connection swp__connection;
 typedef struct swp__call swp__call;
 
+typedef enum swp__outgoing_kind { SWP__FINAL, SWP__PROGRESS, SWP__BLOCK } swp__outgoing_kind;
+
 /* A frame on its way out. */
 typedef struct swp__outgoing {
     struct swp__outgoing *next; /* in the connection's queue, or in the list the engine's threads post to */
     swp__call *call;
-    enum { SWP__FINAL, SWP__PROGRESS, SWP__BLOCK } kind;
+    swp__outgoing_kind kind;
     bool posted, queued;
     int part;            /* first piece that has not left whole */
     swp__block *block;   /* of a BLOCK: given back once sent */
-    uint64_t first, count;
     swp__wire_out out;
 } swp__outgoing;
 
@@ -57,6 +59,9 @@ struct swp__call {
     uint64_t buffer_bytes;        /* counted against max_buffers */
 
     swp_series *series;           /* version 1: over `tail` */
+    const swp_series *held;       /* version 2: taken from the store */
+    swp__load *load;              /* LOAD, LOAD_COMMIT: until committed */
+    swp__call *work_next;         /* among those with such work left */
     swp__sweep *sweep;
     swp_status status;            /* how the sweep ended */
     swp_error error;
@@ -66,7 +71,8 @@ struct swp__call {
     swp__outgoing *blocks; /* [blocks_count], for results in blocks */
     uint32_t blocks_count;
 
-    swp__outgoing final, progress; /* a new call is zero up to here */
+    /* From here on not cleared for each request. */
+    swp__outgoing final, progress;
 
     _Alignas(64) uint8_t small[SWP__SMALL_SIZE];
 };
@@ -86,7 +92,7 @@ struct swp__connection {
     bool greeted;    /* HELLO was answered */
     int version;     /* 0: not known yet */
     bool end_seen;   /* the poller told of the end: it is behind what can still be read */
-    uint64_t identity; /* whose series it sees */
+    swp__scope *scope;       /* its part of the store; NULL: it has none yet */
 
     /* what the poller last said, as far as we have not found out otherwise */
     bool readable, writable, wants_output;
@@ -150,6 +156,7 @@ struct swp__server {
     uint64_t buffer_bytes; /* of all calls */
     swp__call *free_calls;
     uint32_t free_calls_count;
+    swp__call *working; /* calls whose loads have work left, the next one first */
     uint64_t running; /* calls the engine has */
 
     int stop_requests;   /* atomic */
@@ -159,7 +166,7 @@ struct swp__server {
     uint64_t drain_until_ns;
     uint64_t look_ns;    /* when connections are looked at for time-outs; UINT64_MAX: no reason to */
     uint64_t accept_ns;  /* when to accept again after the system refused; 0: now */
-    swp__log_limiter accept_limiter, peer_limiter;
+    swp__log_limiter accept_limiter, refuse_limiter, peer_limiter;
     uint64_t incidents;  /* ids of internal errors */
 
     pthread_mutex_t posted_lock;
@@ -212,6 +219,10 @@ void swp__log_peer(swp__connection *connection, const char *format, ...) __attri
 
 /* A connection was closed. It is freed once its last call is, at the end of the step. */
 void swp__server_lost(swp__server *server, swp__connection *connection);
+
+/* A load's work goes on in later steps, slice by slice; or not, when the call is freed. */
+void swp__server_work_later(swp__server *server, swp__call *call);
+void swp__server_forget_work(swp__server *server, const swp__call *call);
 
 /* Deals with what the engine's threads posted. */
 void swp__server_take_posted(swp__server *server);
@@ -266,6 +277,10 @@ void swp__v2_run(swp__call *call);
 /* The engine is done with the call. */
 void swp__v1_done(swp__call *call);
 void swp__v2_done(swp__call *call);
+
+/* LOAD: bytes of its columns are in; and one slice of a load's work that was left: true when the call is answered. */
+void swp__load_arrived(swp__call *call, uint64_t bytes_so_far, uint64_t bytes_now);
+bool swp__load_go_on(swp__call *call);
 
 /* A reply to a frame that has no call: opcode 0 and id 0, or the frame's. */
 void swp__v2_refuse(swp__connection *connection, const swp__wire_frame *frame, const swp_error *error);

@@ -3,9 +3,20 @@
 static const swp__op ops[] = {
     {.opcode = SWP__OP_HELLO, .run = swp__run_hello},
     {.opcode = SWP__OP_ECHO, .run = swp__run_echo},
+    {.opcode = SWP__OP_LOAD, .is_new_work = true, .begin = swp__begin_load, .run = swp__run_load},
+    {.opcode = SWP__OP_FIND, .run = swp__run_find},
+    {.opcode = SWP__OP_DROP, .run = swp__run_drop},
+    {.opcode = SWP__OP_SWEEP, .is_new_work = true, .run = swp__run_sweep},
     {.opcode = SWP__OP_CANCEL, .is_cancel = true, .run = swp__run_cancel},
     {.opcode = SWP__OP_STATS, .run = swp__run_stats},
     {.opcode = SWP__OP_STRATEGIES, .run = swp__run_strategies},
+    {.opcode = SWP__OP_LOAD_BEGIN, .is_new_work = true, .run = swp__run_load_begin},
+    {.opcode = SWP__OP_LOAD_PART, .begin = swp__begin_load_part, .run = swp__run_load_part},
+    {.opcode = SWP__OP_LOAD_COMMIT, .run = swp__run_load_commit},
+    {.opcode = SWP__OP_NAME, .run = swp__run_name},
+    {.opcode = SWP__OP_OPEN, .run = swp__run_open},
+    {.opcode = SWP__OP_LIST, .run = swp__run_list},
+    {.opcode = SWP__OP_HASH, .run = swp__run_hash},
 };
 
 const swp__op *swp__op_find(uint8_t opcode)

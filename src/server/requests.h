@@ -17,11 +17,31 @@ typedef struct swp__op {
 /* NULL: not served here. */
 const swp__op *swp__op_find(uint8_t opcode);
 
-/* sweep_requests.c, series_requests.c, info_requests.c */
+/* info_requests.c */
 swp_status swp__run_hello(swp__call *call, swp_error *error);
 swp_status swp__run_echo(swp__call *call, swp_error *error);
 swp_status swp__run_cancel(swp__call *call, swp_error *error);
 swp_status swp__run_stats(swp__call *call, swp_error *error);
 swp_status swp__run_strategies(swp__call *call, swp_error *error);
+
+/* series_requests.c */
+swp_status swp__begin_load(swp__call *call, swp_error *error);
+swp_status swp__run_load(swp__call *call, swp_error *error);
+swp_status swp__run_load_begin(swp__call *call, swp_error *error);
+swp_status swp__begin_load_part(swp__call *call, swp_error *error);
+swp_status swp__run_load_part(swp__call *call, swp_error *error);
+swp_status swp__run_load_commit(swp__call *call, swp_error *error);
+swp_status swp__run_find(swp__call *call, swp_error *error);
+swp_status swp__run_open(swp__call *call, swp_error *error);
+swp_status swp__run_name(swp__call *call, swp_error *error);
+swp_status swp__run_drop(swp__call *call, swp_error *error);
+swp_status swp__run_list(swp__call *call, swp_error *error);
+swp_status swp__run_hash(swp__call *call, swp_error *error);
+
+/* The connection's scope in the store, made when first asked for. NO_MEMORY. */
+swp_status swp__connection_scope(swp__connection *connection, swp__scope **scope, swp_error *error);
+
+/* sweep_requests.c */
+swp_status swp__run_sweep(swp__call *call, swp_error *error);
 
 #endif

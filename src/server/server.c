@@ -12,7 +12,7 @@ enum { EVENTS_MAX = 64 };
 
 #define NEVER UINT64_MAX
 #define ACCEPT_PAUSE_NS UINT64_C(100000000)  /* before accepting again when the system had no room */
-#define ACCEPT_LINES_NS UINT64_C(10000000000) /* between two lines about that */
+#define ACCEPT_LINES_NS UINT64_C(10000000000) /* between two lines about that, or about others' users */
 
 swp_status swp__server_new(const swp__server_options *options, swp__server **server, swp_error *error)
 {
@@ -100,7 +100,7 @@ static void turn_away(swp__server *server, swp__stream *stream, swp_status statu
 static void refuse_peer(swp__server *server, swp__stream *stream, const swp__peer *peer)
 {
     uint64_t suppressed;
-    if (swp__log_allowed(&server->peer_limiter, server->now_ns, ACCEPT_LINES_NS, &suppressed)) {
+    if (swp__log_allowed(&server->refuse_limiter, server->now_ns, ACCEPT_LINES_NS, 1, &suppressed)) {
         swp__log_line(server->log, SWP__LOG_WARNING, "refused uid %u: the socket serves its owner and --group only",
                       (unsigned)peer->uid);
     }
@@ -111,7 +111,7 @@ static void no_room(swp__server *server, int failure)
 {
     uint64_t suppressed;
     server->accept_ns = server->now_ns + ACCEPT_PAUSE_NS;
-    if (swp__log_allowed(&server->accept_limiter, server->now_ns, ACCEPT_LINES_NS, &suppressed)) {
+    if (swp__log_allowed(&server->accept_limiter, server->now_ns, ACCEPT_LINES_NS, 1, &suppressed)) {
         swp__log_line(server->log, SWP__LOG_ERROR,
                       "cannot accept: %s (%" PRIu64 " connections are open); those who wait stay in the queue",
                       strerror(failure), server->connections_count);
@@ -224,6 +224,41 @@ void swp__server_take_posted(swp__server *server)
     }
 }
 
+/* ---- loads with work left ---- */
+
+void swp__server_work_later(swp__server *server, swp__call *call)
+{
+    swp__call **link = &server->working;
+    while (*link != NULL) {
+        link = &(*link)->work_next;
+    }
+    *link = call;
+    call->work_next = NULL;
+}
+
+void swp__server_forget_work(swp__server *server, const swp__call *call)
+{
+    for (swp__call **link = &server->working; *link != NULL; link = &(*link)->work_next) {
+        if (*link == call) {
+            *link = call->work_next;
+            return;
+        }
+    }
+}
+
+/* One slice of one load. */
+static void work(swp__server *server)
+{
+    swp__call *call = server->working;
+    if (call == NULL) {
+        return;
+    }
+    server->working = call->work_next;
+    if (!swp__load_go_on(call)) {
+        swp__server_work_later(server, call);
+    }
+}
+
 /* ---- waiting ---- */
 
 static void relax(void)
@@ -296,15 +331,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 static int64_t time_to_wait(const swp__server *server, int64_t most_ns)
 {
-    if (server->turn_first != NULL || some_posted(server)) {
+    if (server->turn_first != NULL || server->working != NULL || some_posted(server)) {
         return 0;
     }
     uint64_t until = server->look_ns;
     if (server->draining) {
         until = earlier(until, server->drain_until_ns);
     }
-    if (server->accept_ns > server->now_ns) {
-        until = earlier(until, server->accept_ns);
+    for (const swp__door *door = server->doors; door != NULL; door = door->next) {
+        until = door->ready ? earlier(until, server->accept_ns) : until; /* there was no room for who waits */
     }
     int64_t wait = until == NEVER ? -1 : until > server->now_ns ? (int64_t)(until - server->now_ns) : 0;
     return wait < 0 || (most_ns >= 0 && most_ns < wait) ? most_ns : wait;
@@ -425,6 +460,7 @@ bool swp__server_step(swp__server *server, int64_t most_ns)
     }
     swp__server_take_posted(server);
     accept_all(server);
+    work(server);
     give_turns(server);
     look_at_time(server);
     free_lost(server);

@@ -12,7 +12,7 @@
 #define SWP_SERVER_SERVER_H
 
 #include "base/log.h"
-#include "engine/engine.h"
+#include "engine/store.h"
 #include "server/limits.h"
 #include "transport/poller.h"
 
@@ -20,6 +20,7 @@ typedef struct swp__server swp__server;
 
 typedef struct swp__server_options {
     swp_engine *engine;     /* with it come allocator and clock; outlives the server */
+    swp__store *store;      /* outlives the server */
     swp__poller *poller;    /* outlives the server */
     swp__log *log;          /* outlives the server */
     swp__server_limits limits;

@@ -119,8 +119,3 @@ void swp__v2_run(swp__call *call)
         swp__call_fail(call, &error);
     }
 }
-
-void swp__v2_done(swp__call *call)
-{
-    (void)call;
-}

@@ -1,0 +1,62 @@
+/* SWEEP: from the request's arrays to the engine, and from its results to frames. */
+#include "server/requests.h"
+
+#include <inttypes.h>
+#include "base/error.h"
+#include "engine/rows.h"
+
+/* Memory for the whole result, in the layout of its frame. */
+static swp_status make_result(swp__call *call, uint64_t rows_count, swp_sweep_result *result, swp_error *error)
+{
+    const swp__wire_sweep *sweep = &call->request.sweep;
+    uint64_t limit = call->connection->server->options.limits.max_frame, size;
+    if (!swp__wire_result_size(sweep, sweep->n_combos, &size) || size > limit - SWP__WIRE_HEADER_SIZE) {
+        return swp__fail_limit(error, limit, size,
+                               "a result of %" PRIu64 " combos x %" PRIu32 " windows is larger than a frame (max-frame "
+                               "%" PRIu64 "): ask for it in blocks",
+                               sweep->n_combos, sweep->n_windows > 0 ? sweep->n_windows : 1, limit);
+    }
+    swp_status status = swp__call_alloc(call, (size_t)size, "the results", &call->result, error);
+    if (status == SWP_OK) {
+        call->result_size = (size_t)size;
+        *result = swp__rows_over(call->result, sweep->columns, rows_count);
+    }
+    return status;
+}
+
+swp_status swp__run_sweep(swp__call *call, swp_error *error)
+{
+    swp__connection *c = call->connection;
+    const swp__wire_sweep *sweep = &call->request.sweep;
+    swp_sweep_request request;
+    swp_sweep_result result;
+    swp__scope *scope;
+    swp_status status = swp__wire_decode_sweep(&call->request, call->tail, &request, error);
+    if (status == SWP_OK) {
+        status = swp__connection_scope(c, &scope, error);
+    }
+    if (status == SWP_OK) {
+        status = swp__store_take(scope, sweep->handle, &call->held, error);
+    }
+    bool in_blocks = (call->request.flags & SWP__FLAG_SWEEP_BLOCKS) != 0;
+    if (status == SWP_OK && !in_blocks) {
+        uint64_t windows = sweep->n_windows > 0 ? sweep->n_windows : 1;
+        status = make_result(call, sweep->n_combos * windows, &result, error);
+    }
+    if (status != SWP_OK) {
+        return status;
+    }
+    return swp__call_sweep(call, call->held, &request, in_blocks ? NULL : &result, sweep->columns,
+                           (call->request.flags & SWP__FLAG_SWEEP_PROGRESS) != 0, error);
+}
+
+void swp__v2_done(swp__call *call)
+{
+    if (call->status == SWP_OK) {
+        swp__call_answer(call, &(swp__wire_reply){0}, call->result, call->result_size);
+        return;
+    }
+    swp_error error;
+    (void)swp__fail(&error, call->status, SWP_AT_NONE, "the sweep was cancelled");
+    swp__call_fail(call, &error);
+}
