@@ -3,6 +3,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export CC ?= cc
 VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
+SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
+	-Dc_args=-fno-sanitize-recover=all -Dpython=enabled -Dpython.platlibdir=/
 
 .PHONY: all demo test check python bench install clean
 
@@ -25,19 +27,30 @@ python:
 	@ninja -C build-python --quiet python-package
 	@$(VENV_MESON) install -C build-python --no-rebuild --only-changed --quiet --tags python-runtime
 
-# Runs everything even when something fails, then says how many did. The first make may have configured without cmocka.
+# The first make may have configured without cmocka.
 test:
 	@$(MAKE) --no-print-directory all python
 	@[ "$$(meson introspect --tests build)" != "[]" ] || meson setup --reconfigure build >/dev/null
 	@ninja -C build --quiet
-	@rm -f build/meson-logs/testlog.junit.xml build/pytest.xml
-	@failed=0; \
-	meson test -C build --no-rebuild --print-errorlogs || failed=1; \
-	.venv/bin/python -m pytest --quiet --junitxml=build/pytest.xml || failed=1; \
-	python3 tools/sum_tests.py build/meson-logs/testlog.junit.xml build/pytest.xml && exit $$failed
+	@tools/run_tests build
+
+# The whole suite under the address and undefined-behaviour sanitizers; leaks too.
+check:
+	@$(MAKE) --no-print-directory all python
+	@[ -f build-sanitize/build.ninja ] || $(VENV_MESON) setup build-sanitize $(SANITIZE) >/dev/null
+	@ninja -C build-sanitize --quiet
+	@$(VENV_MESON) install -C build-sanitize --no-rebuild --quiet --tags python-runtime --destdir package
+	@MESON="$(VENV_MESON)" tools/run_tests build-sanitize
+
+# BENCH passes options on: make bench BENCH="--rounds 10 --shapes randwalk".
+bench:
+	@tools/setup ci
+	@$(MAKE) --no-print-directory all
+	@.venv/bin/python bench/kernels.py $(BENCH)
 
 install: all
-	@DESTDIR=$(DESTDIR) meson install -C build
+	@meson configure build --prefix=$(PREFIX)
+	@DESTDIR=$(DESTDIR) meson install -C build --quiet
 
 clean:
 	rm -rf build build-*

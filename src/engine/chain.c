@@ -91,6 +91,37 @@ static int64_t unit_bars(const swp__slot *slot)
     return most > 0 && unit > most ? most : unit;
 }
 
+static void tell_trade(const swp__sweep *sweep, const swp__chain *chain, const swp__trade_state *s, int64_t exit_bar,
+                       double exit)
+{
+    int64_t warm = (int64_t)chain->window->warm;
+    double fee = exit_bar < 0 ? 0.0 : sweep->exec.fee;
+    const swp__trade trade = {
+        .entry_bar = s->entry_bar + warm,
+        .exit_bar = exit_bar < 0 ? -1 : exit_bar + warm,
+        .side = s->position,
+        .entry = s->entry,
+        .exit = exit,
+        .pnl = swp__canonical((double)s->position * (exit - s->entry) / s->entry * 100.0 - fee),
+    };
+    sweep->listener.trade(sweep->listener.context, &trade);
+}
+
+/* Bar by bar: a change of the entry ends the trade that was open. */
+static void run_telling_trades(const swp__slot *slot, int64_t to)
+{
+    const swp__sweep *sweep = slot->sweep;
+    const swp__chain *chain = slot->chain;
+    swp__trade_state *state = chain->states;
+    for (int64_t bar = chain->bar; bar < to; bar++) {
+        swp__trade_state before = *state;
+        sweep->kernel->run(&chain->slice, &sweep->exec, chain->combos, 1, bar, bar + 1, state, slot->scratch);
+        if (before.position != 0 && state->entry_bar != before.entry_bar) {
+            tell_trade(sweep, chain, &before, bar, chain->slice.close[bar]);
+        }
+    }
+}
+
 static void run_bars(swp__slot *slot)
 {
     const swp__sweep *sweep = slot->sweep;
@@ -98,11 +129,22 @@ static void run_bars(swp__slot *slot)
     const swp__signs *words = slot->segment != NULL ? &slot->segment->signs : NULL;
     int64_t unit = unit_bars(slot), left = chain->slice.bars_count - chain->bar;
     int64_t to = unit < left ? chain->bar + unit : chain->slice.bars_count;
-    swp__walk(sweep->kernel, &chain->slice, &sweep->exec, chain->combos, chain->combos_count, chain->bar, to, words,
-              chain->states, slot->scratch);
+    if (sweep->listener.trade != NULL) {
+        run_telling_trades(slot, to);
+    } else {
+        swp__walk(sweep->kernel, &chain->slice, &sweep->exec, chain->combos, chain->combos_count, chain->bar, to, words,
+                  chain->states, slot->scratch);
+    }
     slot->spent_ns += chain->bar_ns * (double)(to - chain->bar);
     slot->bar_combos += (uint64_t)(to - chain->bar) * chain->combos_count;
     chain->bar = to;
+}
+
+static void tell_open_trade(const swp__sweep *sweep, const swp__chain *chain)
+{
+    if (sweep->listener.trade != NULL && chain->combos_count > 0 && chain->states[0].position != 0) {
+        tell_trade(sweep, chain, &chain->states[0], -1, swp__last_number(&chain->slice));
+    }
 }
 
 static void write_rows(const swp__chain *chain)
@@ -115,6 +157,7 @@ static void write_rows(const swp__chain *chain)
 
 static void finish_chain(swp__slot *slot)
 {
+    tell_open_trade(slot->sweep, slot->chain);
     write_rows(slot->chain);
     slot->chains_done++;
     slot->rows_done += slot->chain->rows_count;

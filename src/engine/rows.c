@@ -48,7 +48,7 @@ double swp__last_number(const swp__slice *slice)
     return slice->close[bar];
 }
 
-static double canonical(double value)
+double swp__canonical(double value)
 {
     return isnan(value) ? (double)NAN : value;
 }
@@ -60,7 +60,7 @@ static int64_t absolute(int64_t bar, const swp_window *window)
 
 static double open_pnl(const swp__trade_state *s, double last)
 {
-    return canonical((double)s->position * (last - s->entry) / s->entry * 100.0);
+    return swp__canonical((double)s->position * (last - s->entry) / s->entry * 100.0);
 }
 
 void swp__row_write(const swp_sweep_result *r, uint64_t row, const swp__trade_state *s, const swp_window *window,
@@ -68,7 +68,7 @@ void swp__row_write(const swp_sweep_result *r, uint64_t row, const swp__trade_st
 {
     bool open = s->position != 0;
     if (r->pnl != NULL) {
-        r->pnl[row] = canonical(s->pnl);
+        r->pnl[row] = swp__canonical(s->pnl);
     }
     if (r->trades != NULL) {
         r->trades[row] = s->trades;

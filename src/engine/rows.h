@@ -23,6 +23,9 @@ swp_sweep_result swp__rows_over(void *memory, uint64_t columns, uint64_t rows_co
 /* All rows zero. */
 void swp__rows_clear(const swp_sweep_result *result, uint64_t rows_count);
 
+/* The one NaN that leaves the engine. */
+double swp__canonical(double value);
+
 /* The last close of the slice that is a number: what an open trade is valued at. */
 double swp__last_number(const swp__slice *slice);
 

@@ -253,7 +253,7 @@ static size_t chain_batch(const swp__kernel *kernel, uint64_t combos_count, uint
 static swp__sweep plan_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
                              const swp_sweep_result *result, const swp__listener *listener)
 {
-    const swp__kernel *kernel = swp__kernel_get(request->kernel);
+    const swp__kernel *kernel = listener->trade != NULL ? &swp__hma_cross_strict : swp__kernel_get(request->kernel);
     swp__sweep plan = {
         .engine = engine,
         .request = *request,
@@ -419,7 +419,8 @@ swp_status swp__sweep_start(swp_engine *engine, const swp_series *series, const 
                             const swp_sweep_result *result, const swp__listener *listener, swp__sweep **sweep,
                             swp_error *error)
 {
-    assert(listener->done != NULL && (listener->block != NULL || result != NULL));
+    assert(listener->done != NULL && (listener->block != NULL || listener->trade != NULL || result != NULL));
+    assert(listener->trade == NULL || (request->grid.combos_count == 1 && request->windows_count <= 1));
     swp__sweep *made;
     uint32_t useful;
     swp_status status = make_sweep(engine, series, request, result, listener, &made, &useful, error);

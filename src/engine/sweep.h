@@ -13,6 +13,13 @@ typedef struct swp__block {
     size_t size_bytes;
 } swp__block;
 
+typedef struct swp__trade {
+    int64_t entry_bar, exit_bar; /* of the series; exit_bar -1: still open, exit is the last close that is a number */
+    int64_t side;                /* +1, -1 */
+    double entry, exit;          /* prices */
+    double pnl;                  /* percentage points, fee taken; no fee while open */
+} swp__trade;
+
 /* Who hears of a started sweep. All are called without a lock, on a thread of the pool, or on the one inside
  * swp__engine_step, or, with caller_helps, inside swp__sweep_start; never inside swp__sweep_cancel or swp__block_release. They
  * should be short: a unit of somebody's sweep waits. */
@@ -25,8 +32,12 @@ typedef struct swp__listener {
      * listener has it until swp__block_release, which may be called inside and on any thread; while as many blocks as the
      * limits allow are out, the sweep rests and the others have its turns. */
     void (*block)(void *context, swp__block *block);
-    void *context;
     uint64_t columns; /* with `block`: SWP__ROW_* */
+
+    /* NULL, or each trade of a sweep of one combo over one window, in order, the open one last. The closed ones' pnl, added in
+     * order from 0, are the sweep's. Whatever kernel was asked for, the strict one finds them. */
+    void (*trade)(void *context, const swp__trade *trade);
+    void *context;
 
     /* The calling thread runs the first unit before swp__sweep_start returns: a sweep of less than a unit is then done without
      * waking anybody, and `done` was called. */
@@ -35,7 +46,7 @@ typedef struct swp__listener {
 
 /* Starts a sweep. What `series`, `request` (grid lists, windows) and `result` point to is borrowed until `done`; the structs
  * themselves are copied, but for windows. request->cancel and ->progress work as in swp_sweep, the latter called like the
- * listener; a cancel flag alone wakes nobody: use swp__sweep_cancel. `result` may be NULL with blocks. Checked as swp_sweep
+ * listener; a cancel flag alone wakes nobody: use swp__sweep_cancel. `result` may be NULL with blocks or trades. Checked as swp_sweep
  * does, but for these: BAD_PARAM columns, after the windows; LIMIT windows x combos, a combo's results in one block, sweeps in
  * progress, working memory (with fewer threads first); NO_MEMORY also when no thread can be started. WRONG_PROCESS comes
  * first. On CANCELLED the arrays of `result` hold nothing of use but where `finished` is 1 in an array cleared before. */

@@ -178,7 +178,7 @@ TEST(units_get_shorter_on_a_machine_slower_than_the_estimate)
     assert_true(units[1] > 3 * units[0]);
 }
 
-TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
+static void small_behind_large(swp_kernel kernel)
 {
     enum { LARGE = 50 };
     fixture *f = new_fixture(4, true);
@@ -186,6 +186,7 @@ TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
     ended large_end[LARGE] = {0}, e = {0};
     swp__sweep *large[LARGE];
     swp_sweep_request request = axes_request(&l, 4000), small = axes_request(&small_l, 1);
+    request.kernel = small.kernel = kernel;
     for (size_t i = 0; i < LARGE; i++) {
         large[i] = start(f, &request, &(swp_sweep_result){0}, &large_end[i]);
     }
@@ -213,6 +214,13 @@ TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
     assert_int_equal(swp__engine_count(f->engine).sweeps_cancelled, LARGE);
     assert_int_equal(swp__engine_count(f->engine).sweeps_finished, 20);
     free_fixture(f);
+}
+
+TEST(a_small_sweep_is_done_in_two_turns_behind_any_number_of_large_ones)
+{
+    for (int kernel = 0; swp_kernel_name((swp_kernel)kernel) != NULL; kernel++) {
+        small_behind_large((swp_kernel)kernel);
+    }
 }
 
 TEST(a_large_sweep_has_half_the_turns_while_small_ones_keep_coming)
@@ -527,6 +535,70 @@ TEST(blocks_of_a_pairs_grid_equal_the_whole)
         assert_int_equal(c.end.status, SWP_OK);
         swp__sweep_free(sweep);
         assert_collected(f, &c, &request);
+    }
+    free_fixture(f);
+}
+
+/* ---- trades ---- */
+
+typedef struct told {
+    ended end;
+    uint64_t count;
+    double pnl;
+    swp__trade last, closed;
+} told;
+
+static void hear_trade(void *context, const swp__trade *trade)
+{
+    told *t = context;
+    assert_int_equal(t->last.exit_bar, t->count > 0 ? trade->entry_bar : 0); /* each begins where the one before ended */
+    assert_int_equal(trade->side, t->count > 0 ? -t->last.side : trade->side);
+    t->last = *trade;
+    t->count++;
+    if (trade->exit_bar >= 0) {
+        t->pnl += trade->pnl;
+        t->closed = *trade;
+    }
+}
+
+static void hear_told(void *context, swp_status status)
+{
+    told *t = context;
+    hear_end(&t->end, status);
+}
+
+TEST(trades_are_told_in_order_and_add_up_to_the_sweeps_pnl)
+{
+    fixture *f = new_fixture(2, true);
+    lengths l;
+    swp_sweep_request request = axes_request(&l, 1);
+    request.kernel = SWP_KERNEL_AUTO;
+    const swp_window windows[] = {{0, 0, BARS}, {700, 1000, 1500}, {0, 0, 5}};
+    for (size_t i = 0; i < 3; i++) {
+        request.windows = &windows[i];
+        request.windows_count = 1;
+        double pnl, open_pnl, open_last;
+        int64_t trades, open_side, entry_bar;
+        swp_sweep_result result = {.pnl = &pnl, .trades = &trades, .open_side = &open_side, .open_entry_bar = &entry_bar,
+                                   .open_pnl = &open_pnl, .open_last = &open_last};
+        assert_int_equal(swp_sweep(f->engine, f->series, &request, &result, NULL), SWP_OK);
+        told t = {0};
+        swp__listener listener = {.done = hear_told, .trade = hear_trade, .context = &t};
+        swp__sweep *sweep;
+        assert_int_equal(swp__sweep_start(f->engine, f->series, &request, NULL, &listener, &sweep, NULL), SWP_OK);
+        step_until(f, &t.end);
+        swp__sweep_free(sweep);
+        assert_bits_equal(t.pnl, pnl);
+        assert_int_equal(t.count, trades + (open_side != 0 ? 1 : 0));
+        assert_true(trades > 10 || i == 2);
+        if (open_side != 0) {
+            assert_int_equal(t.last.exit_bar, -1);
+            assert_int_equal(t.last.side, open_side);
+            assert_int_equal(t.last.entry_bar, entry_bar);
+            assert_bits_equal(t.last.pnl, open_pnl);
+            assert_bits_equal(t.last.exit, open_last);
+            assert_bits_equal(t.closed.exit, f->close[entry_bar]);
+        }
     }
     free_fixture(f);
 }

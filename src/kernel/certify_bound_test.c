@@ -36,6 +36,7 @@ static swp__filter_combo make_combo(const swp_params *c, int64_t lead, int64_t r
     swp__certify_bound hma = swp__certify_hma_bound(c, &(swp__certify_rows){lead + rows, hma_rows}, unit);
     swp__certify_bound hma3 = swp__certify_hma3_bound(c, &(swp__certify_rows){lead + rows, hma3_rows}, unit);
     return (swp__filter_combo){.params = *c,
+                               .unit = unit,
                                .hma = swp__hma_weights_of(c, unit),
                                .hma3 = swp__hma3_weights_of(c, unit),
                                .bound = {hma.range + hma3.range, hma.level + hma3.level}};

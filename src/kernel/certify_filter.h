@@ -25,7 +25,9 @@ typedef struct swp__filter_block {
     int64_t rows; /* a multiple of 64 */
     int64_t lead; /* rows before row 0 that hold bars; two more hold zeros */
     double *sums; /* double running sums of close - c */
-    double range[SWP__FILTER_LANES_MAX], level[SWP__FILTER_LANES_MAX]; /* R and M; R infinite: nothing can be certain */
+    double range[SWP__FILTER_LANES_MAX], level[SWP__FILTER_LANES_MAX]; /* R and M, of closes as they were scaled */
+    double underflow[SWP__FILTER_LANES_MAX];    /* added to E / unit */
+    double overflow_sum[SWP__FILTER_LANES_MAX]; /* the reference does not overflow in sums below this many largest closes */
 } swp__filter_block;
 
 /* What the loops need of a combo. */
@@ -33,13 +35,15 @@ typedef struct swp__filter_combo {
     swp_params params;
     swp__hma_weights hma;   /* both in units of d_p^2, so that hma3.c1 is -1 */
     swp__hma3_weights hma3;
+    double unit;
     swp__certify_bound bound;
+    double heaviest_sum; /* of the reference's, in units of the largest close */
 } swp__filter_combo;
 
 typedef struct swp__filter_ops {
     int64_t lanes;
 
-    /* Fills block->sums, range and level from from, rows and lead. A close that is not finite, and a bar outside the slice,
+    /* Fills the rest of the block from from, rows and lead. A close that is not finite, and a bar outside the slice,
      * stands as c: windows that hold one are the caller's concern. False: a close was not finite. */
     bool (*load)(const swp__slice *slice, swp__filter_block *block);
 

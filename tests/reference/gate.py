@@ -34,14 +34,17 @@ def table_of(columns):
     return np.stack([_bits(values, field) for field, values in zip(FIELDS, columns, strict=True)], axis=1)
 
 
-def reference_table(case, function=None):
-    """By the reference: `function` is the one to use, the numba build unless told."""
+def reference_rows(case, function=None):
+    """By the reference, a tuple of FIELDS a combo: `function` is the one to use, the numba build unless told."""
     if function is None:
         from reference import compiled
 
         function = compiled.hma_cross
     with np.errstate(all="ignore"):
-        rows = [function(case.close, *map(int, combo), case.fee, case.entry == "cross") for combo in case.params]
+        return [function(case.close, *map(int, combo), case.fee, case.entry == "cross") for combo in case.params]
+
+
+def table_of_rows(rows):
     table = table_of(zip(*rows, strict=True))
     for field in FLOATS:  # any NaN stands for the one
         column = FIELDS.index(field)
@@ -49,21 +52,32 @@ def reference_table(case, function=None):
     return table
 
 
+def reference_table(case):
+    return table_of_rows(reference_rows(case))
+
+
 def plain_table(case):
     """By the reference in plain Python: slow, and in need of nothing but numpy."""
-    return reference_table(case, plain.hma_cross)
+    return table_of_rows(reference_rows(case, plain.hma_cross))
 
 
-def package_table(case, kernel="auto", threads=None):
+def package_sweep(case, kernel="auto", threads=None):
     """By the Python package, in this process."""
     import sweepd
 
-    r = sweepd.sweep(
+    return sweepd.sweep(
         case.close, params=case.params, fee=case.fee, entry=case.entry, kernel=kernel, threads=threads,
         allow=("nan", "inf", "nonpositive"),
     )
+
+
+def table_of_sweep(r):
     o = r.open
     return table_of((r.pnl, r.trades, r.first_bar, o.side, o.entry_bar, o.entry, o.last, o.pnl))
+
+
+def package_table(case, kernel="auto", threads=None):
+    return table_of_sweep(package_sweep(case, kernel, threads))
 
 
 def cli_table(report):

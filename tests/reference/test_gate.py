@@ -1,14 +1,13 @@
 """The gate: every kernel the library offers gives the reference's numbers, bit for bit."""
 import json
 import os
-import pathlib
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 import sweepd
-from reference import cases, elsewhere, files, gate, golden, strategies
+from reference import cases, elsewhere, files, gate, golden, isa, strategies
 
 KERNELS = sweepd.kernels()
 
@@ -92,26 +91,15 @@ def test_eurusd_has_its_published_pnl(shared_data):
 
 # ---- the instruction sets ----
 
-ISA_FLAGS = {"c": set(), "avx2": {"avx2", "fma", "bmi2"}, "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl",
-                                                                     "avx512_vbmi2"}}
-
-
-def cpu_flags():
-    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("flags"):
-            return set(line.split())
-    return set()
-
-
-@pytest.mark.parametrize("isa", ISA_FLAGS)
-def test_every_instruction_set(isa, study, by_rule):
+@pytest.mark.parametrize("name", isa.FLAGS)
+def test_every_instruction_set(name, study, by_rule):
     """SWP_ISA is read once a process, so each has one of its own."""
-    if not ISA_FLAGS[isa] <= cpu_flags():
-        pytest.skip(f"this CPU has no {isa}")
+    if name not in isa.of_this_machine():
+        pytest.skip(f"this CPU has no {name}")
     case, _ = study
     small = gate.Case("study, 20,000 bars", case.close[:20_000], case.params)
     expected = [(small, gate.reference_table(small)), *by_rule]
-    assert elsewhere.differences(expected, KERNELS, {**os.environ, "SWP_ISA": isa}) == []
+    assert elsewhere.differences(expected, KERNELS, {**os.environ, "SWP_ISA": name}) == []
 
 
 # ---- the program ----

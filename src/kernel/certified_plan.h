@@ -1,0 +1,105 @@
+/* What the certified kernel knows of a batch of combos over a slice: each distinct combo once, in an order in which shared sums
+ * stand together, with its multipliers and its bound; and the scratch memory for a superblock. No instruction set. */
+#ifndef SWP_KERNEL_CERTIFIED_PLAN_H
+#define SWP_KERNEL_CERTIFIED_PLAN_H
+
+#include <stdbool.h>
+#include "kernel/certify_filter.h"
+#include "kernel/sign_words.h"
+
+/* Signs while the close stands still for as long as the windows reach back: the same for every such bar. */
+typedef struct swp__flat_sign {
+    bool known;
+    double close;
+    swp__sign_word bit; /* 0 or 1 each */
+} swp__flat_sign;
+
+typedef struct swp__certified_combo {
+    swp__filter_combo filter;
+    int64_t bars_needed;
+    bool exact_only; /* windows beyond what the bound is proved for */
+    size_t index;    /* of one of the caller's combos that are this one */
+    swp__flat_sign flat;
+} swp__certified_combo;
+
+/* Which bars a rule holds for, and how many in a row up to each word's first bar, not included. */
+typedef struct swp__bar_runs {
+    uint64_t *bits;     /* [words] */
+    int64_t *run;       /* [words] */
+} swp__bar_runs;
+
+/* Doubtful bars of some words in a row, and what they would cost. */
+typedef struct swp__doubt_tile {
+    int64_t first_word, end_word; /* that have doubts; both 0: none */
+    double direct, shared;        /* multiply-adds: each word by itself; with a table, its filling not counted */
+} swp__doubt_tile;
+
+typedef struct swp__certified_plan {
+    const swp__filter_ops *filter;
+    const swp__sign_ops *sign;
+    int64_t block_rows; /* bars a lane */
+    int64_t lead;       /* bars before a block that certifiable combos reach back to */
+    int64_t reach;      /* that any combo does */
+    int64_t words;      /* of a superblock, at most */
+    size_t size; /* bytes */
+    size_t combos_count, distinct_count;
+    swp__certified_combo *combos; /* [distinct_count] sorted */
+    size_t *order;                /* [combos_count] the caller's combos, sorted */
+    size_t *distinct;             /* [combos_count] which of them each of the caller's is */
+
+    double *sums, *smoothed, *own; /* row 0 of each */
+    uint64_t *down;                /* [words] */
+    uint64_t *doubt;               /* [distinct_count][words]; only where any_doubt */
+    bool *any_doubt;               /* [distinct_count] */
+
+    /* of one superblock: certified_doubts.c */
+    bool has_holes;               /* a close within reach is not finite */
+    bool knows_same;              /* `same` is filled */
+    swp__bar_runs number, finite; /* closes that are; only with has_holes */
+    swp__bar_runs same;           /* closes equal to the one before */
+    swp__doubt_tile *tiles;
+
+    int64_t level_two_reach; /* longest window of level two, less 1 */
+    int64_t *lengths;        /* room */
+    size_t table_bytes;
+    swp__exact_table table;  /* lengths_count 0: not planned yet */
+    void *exact_scratch;
+} swp__certified_plan;
+
+/* Bars a lane for slices of this length and combos that reach back so far. */
+int64_t swp__certified_block_rows(const swp__filter_ops *filter, int64_t bars_count, int64_t lead);
+
+/* Bars before a block that the certifiable ones of these combos reach back to. */
+int64_t swp__certified_lead(const swp_params *combos, size_t combos_count);
+
+/* Bytes of a plan for any combos_count combos with no parameter above that of `largest`. */
+size_t swp__certified_plan_size(const swp__filter_ops *filter, int64_t bars_count, const swp_params *largest,
+                                size_t combos_count);
+
+/* Makes the plan at the beginning of scratch. */
+swp__certified_plan *swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign,
+                                              const swp__slice *slice, const swp_params *combos, size_t combos_count,
+                                              void *scratch);
+
+/* Sorted combos [first, end) have one `smooth`; returns end. */
+size_t swp__certified_group_end(const swp__certified_plan *p, size_t first);
+
+/* Longest window over the sums that a group shares; 0: none of its combos is certifiable. */
+int64_t swp__certified_group_reach(const swp__certified_plan *p, size_t first, size_t end);
+
+static inline int64_t swp__larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t swp__smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t swp__round_up(int64_t value, int64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+#endif
