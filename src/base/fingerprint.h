@@ -1,5 +1,6 @@
-/* The fingerprint of bytes: XXH3-128 with seed 0. Content is found and merged by it (a series' columns in bit order, a live
- * push, the ids of the specification); equal fingerprints are a hint that is followed by a comparison, not a proof. */
+/* The fingerprint of bytes: XXH3-128 with seed 0. Content is found and merged by it (a series' columns in bit order,
+ * a live push, the ids of the specification); equal fingerprints are a hint that is followed by a comparison, not a
+ * proof. */
 #ifndef SWP_BASE_FINGERPRINT_H
 #define SWP_BASE_FINGERPRINT_H
 
@@ -29,8 +30,8 @@ void swp__fingerprinter_init(swp__fingerprinter *f);
 void swp__fingerprinter_add(swp__fingerprinter *f, const void *bytes, size_t size_bytes);
 swp__fingerprint swp__fingerprinter_end(const swp__fingerprinter *f);
 
-/* Which numbers this library computes: the fingerprint of "sweepd-numbers 1" and, of one strategy, of "hma-cross 1". Raised
- * when the numbers would change, not with the build: live sessions move across builds and instruction sets. */
+/* Which numbers this library computes: the fingerprint of "sweepd-numbers 1" and, of one strategy, of "hma-cross 1".
+ * Raised when the numbers would change, not with the build: live sessions move across builds and instruction sets. */
 swp__fingerprint swp__numbers_id(void);
 swp__fingerprint swp__hma_cross_id(void);
 

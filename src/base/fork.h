@@ -1,5 +1,5 @@
-/* Whether this process is a fork of the one an object was made in: its threads are gone there, and a lock may be held by one
- * of them for ever. */
+/* Whether this process is a fork of the one an object was made in: its threads are gone there, and a lock may be
+ * held by one of them for ever. */
 #ifndef SWP_BASE_FORK_H
 #define SWP_BASE_FORK_H
 

@@ -7,7 +7,8 @@ enum { BUCKETS_FIRST = 64 };
 
 static size_t bucket_of(const swp__map *map, uint64_t key)
 {
-    uint64_t mixed = (key ^ key >> 32) * UINT64_C(0x9E3779B97F4A7C15); /* 2^64 / golden ratio: its high bits depend on all */
+    /* Times 2^64 / golden ratio: the high half of the product depends on all bits. */
+    uint64_t mixed = (key ^ key >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     return (size_t)(mixed >> 32) & (map->buckets_count - 1);
 }
 

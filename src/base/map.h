@@ -1,5 +1,6 @@
-/* A hash table of nodes that live inside the things they find: adding one allocates nothing that its caller would have to give
- * back. Keys are 64 bits and need not be unique; the caller compares what they stand for. Not thread-safe. */
+/* A hash table of nodes that live inside the things they find: adding one allocates nothing that its caller would
+ * have to give back. Keys are 64 bits and need not be unique; the caller compares what they stand for. Not
+ * thread-safe. */
 #ifndef SWP_BASE_MAP_H
 #define SWP_BASE_MAP_H
 

@@ -1,5 +1,5 @@
-/* A text put together piece by piece in the caller's memory. What does not fit is counted and left out, so that one call with
- * no memory tells the size to ask for, as with snprintf. */
+/* A text put together piece by piece in the caller's memory. What does not fit is counted and left out, so that one
+ * call with no memory tells the size to ask for, as with snprintf. */
 #ifndef SWP_BASE_TEXT_H
 #define SWP_BASE_TEXT_H
 

@@ -1,22 +1,24 @@
 /* The engine's inside: a pool of threads that take turns at the sweeps in progress.
  *
- * A sweep is cut three ways. A *part* is a run of combos whose results stand together: a result block, or all of them. A
- * *chain* is one batch of a part's combos over one window: its bars are traded in order, since a combo's PnL is one sum in
- * one order. A *unit* is at most about a millisecond of chains, or of one chain. Threads take a unit at a time, from the
- * sweeps in turn, so a small sweep is never behind a large one. What a unit needs lives in a *slot* (claimed chains,
- * scratch); a sweep has as many slots as threads may work on it, all allocated before it starts.
+ * A sweep is cut three ways. A *part* is a run of combos whose results stand together: a result block, or all of
+ * them. A *chain* is one batch of a part's combos over one window: its bars are traded in order, since a combo's PnL
+ * is one sum in one order. A *unit* is at most about a millisecond of chains, or of one chain. Threads take a unit
+ * at a time, from the sweeps in turn, so a small sweep is never behind a large one. What a unit needs lives in a
+ * *slot* (claimed chains, scratch); a sweep has as many slots as threads may work on it, all allocated before it
+ * starts.
  *
  *     engine ── sweeps in progress (ring) ──> sweep ──> slot: chains 17..19, bar 40,960 of 150,000
  *        └───── worker-1, worker-2 ...          └─────> slot: chain 20, bar 0
  *
- * A long chain of a kernel that finds signs is *open*: threads that find no chain of their own find signs of its next bars,
- * each in a *segment*, and the segments are traded in order by whoever comes to the next one.
+ * A long chain of a kernel that finds signs is *open*: threads that find no chain of their own find signs of its
+ * next bars, each in a *segment*, and the segments are traded in order by whoever comes to the next one.
  *
  *     open chain 20:   traded | traded | found | being found | found | being found | not begun ...
  *                                      ^ traded next
  *
- * The calling thread of swp_sweep works on its own sweep, too. An engine without threads of its own (`stepped`) does nothing
- * until its owner steps it: a whole server then runs in one thread, in virtual time. All lists are guarded by engine->lock. */
+ * The calling thread of swp_sweep works on its own sweep, too. An engine without threads of its own (`stepped`) does
+ * nothing until its owner steps it: a whole server then runs in one thread, in virtual time. All lists are guarded
+ * by engine->lock. */
 #ifndef SWP_ENGINE_ENGINE_H
 #define SWP_ENGINE_ENGINE_H
 
@@ -60,13 +62,13 @@ struct swp_engine {
     swp__engine_counters counters;
 };
 
-/* As swp_engine_new, with limits (NULL: none in effect) and, when `stepped`, without threads of its own: options->threads
- * then says how many slots a sweep has (0: 1). BAD_PARAM: limits out of bounds. */
+/* As swp_engine_new, with limits (NULL: none in effect) and, when `stepped`, without threads of its own:
+ * options->threads then says how many slots a sweep has (0: 1). BAD_PARAM: limits out of bounds. */
 SWP_MUST_CHECK swp_status swp__engine_new(const swp_engine_options *options, const swp__limits *limits, bool stepped,
                                           swp_engine **engine, swp_error *error);
 
-/* Runs one unit, or ends one sweep that is to be ended, on the calling thread; its callbacks are called from inside. False:
- * there was nothing to do. For stepped engines; on others it lends a thread. */
+/* Runs one unit, or ends one sweep that is to be ended, on the calling thread; its callbacks are called from inside.
+ * False: there was nothing to do. For stepped engines; on others it lends a thread. */
 bool swp__engine_step(swp_engine *engine);
 
 swp__engine_counters swp__engine_count(swp_engine *engine);
@@ -74,8 +76,8 @@ swp__engine_counters swp__engine_count(swp_engine *engine);
 /* WRONG_PROCESS in a forked child of the process that made the engine. */
 SWP_MUST_CHECK swp_status swp__engine_check_process(const swp_engine *engine, swp_error *error);
 
-/* Starts workers until `wanted` (at most engine->threads) are running. Called locked. Returns how many are: a thread that
- * cannot be started is done without. */
+/* Starts workers until `wanted` (at most engine->threads) are running. Called locked. Returns how many are: a thread
+ * that cannot be started is done without. */
 uint32_t swp__engine_want_workers(swp_engine *engine, uint32_t wanted);
 
 /* Wakes up to `count` idle workers. Called locked. */

@@ -21,8 +21,8 @@ swp_status swp__shape_check(const swp__shape *shape, swp_error *error)
                          "series: columns are %#" PRIx32 ", expected bit 0 (close) and any of 1..5", shape->columns);
     }
     if ((shape->policy & ~(uint32_t)SWP_ALLOW_ALL) != 0) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "series: policy is %" PRIu32 ", expected a sum of 1, 2 and 4",
-                         shape->policy);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
+                         "series: policy is %" PRIu32 ", expected a sum of 1, 2 and 4", shape->policy);
     }
     return SWP_OK;
 }
@@ -158,9 +158,14 @@ void swp__graveyard_empty(swp__store *store, swp__graveyard *graveyard)
 
 /* ---- in and out ---- */
 
-uint64_t swp__store_next_handle(const swp__store *store)
+swp_status swp__store_next_handle(const swp__store *store, uint64_t *handle, swp_error *error)
 {
-    return store->serial < UINT32_MAX ? (uint64_t)store->epoch << 32 | (store->serial + 1) : 0;
+    if (store->serial == UINT32_MAX) {
+        return swp__fail_limit(error, UINT32_MAX, UINT64_C(1) << 32,
+                               "series: this run of the server has no more handles to give");
+    }
+    *handle = (uint64_t)store->epoch << 32 | (store->serial + 1);
+    return SWP_OK;
 }
 
 void swp__held_enter_content(swp__held *held)
@@ -169,15 +174,13 @@ void swp__held_enter_content(swp__held *held)
     swp__map_add(&held->store->contents, &held->by_content, swp__key_of(held->fingerprint.low, held->owner->number));
 }
 
-void swp__held_enter(swp__held *held, uint64_t handle)
+void swp__held_enter(swp__held *held)
 {
     swp__store *store = held->store;
     swp__owner *owner = held->owner;
     assert(held->users > 0);
-    held->handle = handle;
     store->serial++;
     store->counters.series++;
-    swp__map_add(&store->handles, &held->by_handle, handle);
     owner->references++;
     held->previous = NULL;
     held->next = owner->series;
@@ -207,7 +210,6 @@ void swp__held_bury(swp__held *held, swp__graveyard *graveyard)
     assert(is_unused(held));
     become_used(held); /* out of the list of unused ones */
     remove_names(held);
-    swp__map_remove(&store->handles, &held->by_handle);
     if (held->is_hashed) {
         swp__map_remove(&store->contents, &held->by_content);
     }
@@ -242,13 +244,12 @@ swp__series_info swp__held_info(const swp__held *held)
 static bool init_maps(swp__store *store)
 {
     return swp__map_init(&store->owners, store->allocator) && swp__map_init(&store->names, store->allocator) &&
-           swp__map_init(&store->handles, store->allocator) && swp__map_init(&store->contents, store->allocator) &&
-           swp__map_init(&store->uses, store->allocator);
+           swp__map_init(&store->contents, store->allocator) && swp__map_init(&store->uses, store->allocator);
 }
 
 static void free_store(swp__store *store)
 {
-    swp__map *maps[] = {&store->owners, &store->names, &store->handles, &store->contents, &store->uses};
+    swp__map *maps[] = {&store->owners, &store->names, &store->contents, &store->uses};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
         if (maps[i]->buckets != NULL) {
             swp__map_fini(maps[i]);
@@ -262,7 +263,8 @@ swp_status swp__store_new(swp_engine *engine, uint32_t epoch, swp__store **store
 {
     swp__store *made = swp__alloc(&engine->allocator, 1, sizeof *made);
     if (made != NULL) {
-        *made = (swp__store){.engine = engine, .allocator = &engine->allocator, .limits = &engine->limits, .epoch = epoch};
+        *made = (swp__store){
+            .engine = engine, .allocator = &engine->allocator, .limits = &engine->limits, .epoch = epoch};
         pthread_mutex_init(&made->lock, NULL);
         if (init_maps(made)) {
             made->everybody = swp__owner_get(made, (swp__identity){0, 0});

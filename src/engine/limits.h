@@ -1,5 +1,5 @@
-/* What one engine and its store may take on. Each limit is refused as LIMIT with the limit and the request; the table is where
- * a program's options, their help and the document take them from. */
+/* What one engine and its store may take on. Each limit is refused as LIMIT with the limit and the request; the
+ * table is where a program's options, their help and the document take them from. */
 #ifndef SWP_ENGINE_LIMITS_H
 #define SWP_ENGINE_LIMITS_H
 
@@ -30,7 +30,8 @@ typedef struct swp__limit_row {
 extern const swp__limit_row swp__limit_rows[];
 extern const size_t swp__limit_rows_count;
 
-/* The table's column: what a daemon starts from, and the most each limit may be (an embedded engine's: no limit in effect). */
+/* The table's column: what a daemon starts from, and the most each limit may be (an embedded engine's: no limit in
+ * effect). */
 swp__limits swp__limits_standard(void);
 swp__limits swp__limits_most(void);
 

@@ -71,7 +71,8 @@ static void lay_out_columns(swp__held *held, const char *at, uint64_t stride)
     held->series.close = (const double *)(const void *)held->columns[0];
 }
 
-/* A series that is nobody's yet, with memory for its columns unless it is adopted. `charge_bytes` count against max_memory. */
+/* A series that is nobody's yet, with memory for its columns unless it is adopted. `charge_bytes` count against
+ * max_memory. */
 static swp_status new_held(swp__scope *scope, const swp__shape *shape, const void *adopted, uint64_t charge_bytes,
                            swp__held **held, swp_error *error)
 {
@@ -307,15 +308,13 @@ bool swp__load_work(swp__load *load, uint64_t bytes)
 static swp_status enter(swp__load *load, swp_error *error)
 {
     swp__held *held = load->held;
-    uint64_t handle = swp__store_next_handle(held->store);
-    if (handle == 0) {
-        return swp__fail_limit(error, UINT32_MAX, UINT64_C(1) << 32, "series: this run of the server has no more handles");
+    swp_status status = swp__store_next_handle(held->store, &held->handle, error);
+    if (status == SWP_OK) {
+        status = swp__scope_add_use(load->scope, held, held->handle, error);
     }
-    held->handle = handle; /* a use is found by it */
-    swp_status status = swp__scope_add_use(load->scope, held, handle, error);
     if (status == SWP_OK) {
         held->is_judged = true;
-        swp__held_enter(held, handle);
+        swp__held_enter(held);
         swp__held_enter_content(held);
         held->users--; /* the maker's; the scope's stays */
         load->held = NULL;
@@ -377,14 +376,12 @@ swp_status swp__store_adopt(swp__scope *scope, const swp__shape *shape, const vo
         return status;
     }
     pthread_mutex_lock(&store->lock);
-    uint64_t handle = held->handle = swp__store_next_handle(store);
-    if (handle == 0) {
-        status = swp__fail_limit(error, UINT32_MAX, UINT64_C(1) << 32, "series: this run of the server has no more handles");
-    } else {
-        status = swp__scope_add_use(scope, held, handle, error);
+    status = swp__store_next_handle(store, &held->handle, error);
+    if (status == SWP_OK) {
+        status = swp__scope_add_use(scope, held, held->handle, error);
     }
     if (status == SWP_OK) {
-        swp__held_enter(held, handle);
+        swp__held_enter(held);
         held->release = release;
         held->release_context = context;
         held->users--;
@@ -441,13 +438,10 @@ static swp_status number_upload(swp__load *load, swp_error *error)
 {
     swp__store *store = load->scope->store;
     pthread_mutex_lock(&store->lock);
-    load->upload = swp__store_next_handle(store);
-    store->serial += load->upload != 0 ? 1 : 0;
+    swp_status status = swp__store_next_handle(store, &load->upload, error);
+    store->serial += status == SWP_OK ? 1 : 0;
     pthread_mutex_unlock(&store->lock);
-    if (load->upload == 0) {
-        return swp__fail_limit(error, UINT32_MAX, UINT64_C(1) << 32, "upload: this run of the server has no more numbers");
-    }
-    return SWP_OK;
+    return status;
 }
 
 swp_status swp__upload_new(swp__scope *scope, const swp__shape *shape, uint64_t *upload, swp_error *error)
@@ -497,7 +491,8 @@ static swp__load *find_upload(const swp__scope *scope, uint64_t upload)
 
 static swp_status no_such_upload(uint64_t upload, swp_error *error)
 {
-    return swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "upload %#" PRIx64 " is not in progress on this connection", upload);
+    return swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "upload %#" PRIx64 " is not in progress on this connection",
+                     upload);
 }
 
 bool swp__upload_drop(swp__scope *scope, uint64_t upload)
@@ -513,8 +508,8 @@ static uint64_t nth_column(const swp__load *load, uint32_t column)
     return (uint64_t)__builtin_popcount(load->held->shape.columns & (column - 1));
 }
 
-swp_status swp__upload_part(swp__scope *scope, uint64_t upload, uint32_t column, uint64_t first_bar, uint64_t bars_count,
-                            void **memory, swp_error *error)
+swp_status swp__upload_part(swp__scope *scope, uint64_t upload, uint32_t column, uint64_t first_bar,
+                            uint64_t bars_count, void **memory, swp_error *error)
 {
     swp__load *load = find_upload(scope, upload);
     if (load == NULL) {
@@ -527,8 +522,8 @@ swp_status swp__upload_part(swp__scope *scope, uint64_t upload, uint32_t column,
     }
     if (bars_count == 0 || first_bar >= shape->bars_count || bars_count > shape->bars_count - first_bar) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
-                         "upload: %" PRIu64 " bars from bar %" PRIu64 " on, expected 1 or more within %" PRIu64, bars_count,
-                         first_bar, shape->bars_count);
+                         "upload: %" PRIu64 " bars from bar %" PRIu64 " on, expected 1 or more within %" PRIu64,
+                         bars_count, first_bar, shape->bars_count);
     }
     cover(load->covered + nth_column(load, column) * words_of(shape->bars_count), first_bar, first_bar + bars_count);
     *memory = (char *)swp__load_column(load, column) + first_bar * 8;

@@ -55,7 +55,8 @@ swp_status swp__scope_check_room(const swp__scope *scope, swp_error *error)
     uint64_t limit = scope->store->limits->max_handles;
     if (scope->uses_count >= limit) {
         return swp__fail_limit(error, limit, scope->uses_count + 1,
-                               "series: %" PRIu64 " are in use on this connection, which is the limit", scope->uses_count);
+                               "series: %" PRIu64 " are in use on this connection, which is the limit",
+                               scope->uses_count);
     }
     return SWP_OK;
 }
@@ -241,8 +242,8 @@ swp_status swp__scope_open(swp__scope *scope, const char *text, size_t size, swp
     pthread_mutex_lock(&store->lock);
     swp__name *name = find_name(scope, text, size);
     if (name == NULL) {
-        status = swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "no series is named \"%.*s\", or it was evicted", (int)size,
-                           text);
+        status = swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "no series is named \"%.*s\", or it was evicted",
+                           (int)size, text);
     } else {
         status = swp__scope_add_use(scope, name->held, name->held->handle, error);
     }
@@ -285,7 +286,8 @@ static swp_status name_use(swp__scope *scope, uint64_t handle, const char *text,
         return add_name(scope, use->held, text, size, error);
     }
     if (taken->held != use->held) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "name \"%.*s\" is taken by another series", (int)size, text);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "name \"%.*s\" is taken by another series", (int)size,
+                         text);
     }
     return SWP_OK;
 }
@@ -330,8 +332,8 @@ void swp__store_give(swp__store *store, const swp_series *series)
     swp__graveyard_empty(store, &graveyard);
 }
 
-/* Judges adopted memory, and hashes it if asked, without the lock; two threads that do so at once come to the same. The caller
- * has a use of it. */
+/* Judges adopted memory, and hashes it if asked, without the lock; two threads that do so at once come to the same.
+ * The caller has a use of it. */
 static swp_status look_at(swp__held *held, bool hashes, swp_error *error)
 {
     swp__store *store = held->store;

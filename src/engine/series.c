@@ -9,8 +9,9 @@
 #include "base/host.h"
 #include "engine/engine.h"
 
-/* Nearly all closes are plain: as integers 1 .. 0x7fefffffffffffff (the largest finite one). Both differences below have their
- * sign bit clear for exactly these. Integers, since a loop of two comparisons of doubles does not become vector code. */
+/* Nearly all closes are plain: as integers 1 .. 0x7fefffffffffffff (the largest finite one). Both differences below
+ * have their sign bit clear for exactly these. Integers, since a loop of two comparisons of doubles does not become
+ * vector code. */
 static bool all_plain(const double *closes, uint64_t count)
 {
     uint64_t signs = 0;

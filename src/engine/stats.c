@@ -17,7 +17,7 @@ static const row engine_rows[] = {
     {"sweepd_sweeps_finished_total", "counter", "Sweeps that ended with every result.", ENGINE(sweeps_finished), false},
     {"sweepd_sweeps_cancelled_total", "counter", "Sweeps that ended early.", ENGINE(sweeps_cancelled), false},
     {"sweepd_sweeps_in_progress", "gauge", "Sweeps in progress.", ENGINE(sweeps_running), false},
-    {"sweepd_sweep_bytes", "gauge", "Working memory and result blocks of sweeps in progress.", ENGINE(sweep_bytes), false},
+    {"sweepd_sweep_bytes", "gauge", "Memory of sweeps in progress, result blocks too.", ENGINE(sweep_bytes), false},
     {"sweepd_combos_total", "counter", "Combos done, each window of each.", ENGINE(combos), false},
     {"sweepd_bar_combos_total", "counter", "Bars x combos computed.", ENGINE(bar_combos), false},
     {"sweepd_units_total", "counter", "Units of work done.", ENGINE(units), false},

@@ -1,5 +1,5 @@
-/* What the store's files share. Everything here is guarded by store->lock but for what a load owns alone, and for the bytes of
- * a held series, which never change. */
+/* What the store's files share. Everything here is guarded by store->lock but for what a load owns alone, and for
+ * the bytes of a held series, which never change. */
 #ifndef SWP_ENGINE_STORE_INSIDE_H
 #define SWP_ENGINE_STORE_INSIDE_H
 
@@ -33,7 +33,7 @@ typedef struct swp__held {
     swp_series series; /* first: a sweep knows a held series by this */
     swp__store *store;
     swp__owner *owner;
-    swp__map_node by_handle, by_content;
+    swp__map_node by_content;
     struct swp__held *next, *previous;              /* of its owner */
     struct swp__held *less_recent, *more_recent;    /* while nobody uses it: store->oldest ... store->newest */
     struct swp__held *next_pinned;
@@ -80,7 +80,7 @@ struct swp__store {
     pthread_mutex_t lock;
     uint64_t serial; /* of the last handle or upload given */
     uint64_t scopes_made, owners_made;
-    swp__map owners, names, handles, contents, uses;
+    swp__map owners, names, contents, uses;
     swp__owner *everybody;
     swp__held *oldest, *newest; /* nobody uses these */
     swp__held *pinned;
@@ -98,12 +98,13 @@ uint64_t swp__content_bytes(const swp__shape *shape);
 swp_status swp__shape_check(const swp__shape *shape, swp_error *error);
 void swp__graveyard_empty(swp__store *store, swp__graveyard *graveyard);
 
-/* Counts `bytes` more against max_memory, with the least recently used series going to the graveyard as needed. LIMIT. */
+/* Counts `bytes` more against max_memory, with the least recently used series going to the graveyard as needed.
+ * LIMIT. */
 swp_status swp__store_charge(swp__store *store, uint64_t bytes, swp__graveyard *graveyard, swp_error *error);
 void swp__store_discharge(swp__store *store, uint64_t bytes);
 
-/* Gives a series its handle and makes it one that is found. It has a user. */
-void swp__held_enter(swp__held *held, uint64_t handle);
+/* Makes a series one of the store's. It has the next handle and a user. */
+void swp__held_enter(swp__held *held);
 
 /* Takes it out of everything, with its names. */
 void swp__held_bury(swp__held *held, swp__graveyard *graveyard);
@@ -114,8 +115,8 @@ void swp__held_remove_user(swp__held *held, swp__graveyard *graveyard);
 /* Once it is hashed: found by content. */
 void swp__held_enter_content(swp__held *held);
 
-/* The next number for a handle or an upload; 0: the epoch has none left. */
-uint64_t swp__store_next_handle(const swp__store *store);
+/* The next number for a handle or an upload. LIMIT: the epoch has none left. */
+swp_status swp__store_next_handle(const swp__store *store, uint64_t *handle, swp_error *error);
 
 /* The owner of that identity, made if need be, with a reference more; NULL: no memory. */
 swp__owner *swp__owner_get(swp__store *store, swp__identity identity);

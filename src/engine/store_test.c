@@ -758,7 +758,8 @@ typedef struct client {
     int wrong;
 } client;
 
-/* Loads, finds and drops a few series that others do, too, so that they are merged, evicted and loaded again all the time. */
+/* Loads, finds and drops a few series that others do, too, so that they are merged, evicted and loaded again all the
+ * time. */
 static void *be_a_client(void *argument)
 {
     client *c = argument;
@@ -827,7 +828,7 @@ TEST(stats_text_has_help_type_and_value_of_each_counter)
     assert_non_null(strstr(text, "\nsweepd_busy_seconds_total 1.500000000\n"));
     assert_non_null(strstr(text, "\nsweepd_series_limit_bytes 4294967296\n"));
     memset(text, 0, size);
-    assert_int_equal(swp__stats_text(f->engine, NULL, text, 10), strlen("# HELP swe") + swp__stats_text(f->engine, NULL, NULL, 0) - 10);
+    assert_int_equal(swp__stats_text(f->engine, NULL, text, 10), swp__stats_text(f->engine, NULL, NULL, 0));
     assert_string_equal(text, "# HELP swe");
     free(text);
     swp__scope_free(scope);

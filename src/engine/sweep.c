@@ -1,4 +1,5 @@
-/* A sweep's beginning and end: checked, sized, allocated in one block, and entered into the ring. engine.h has the picture. */
+/* A sweep's beginning and end: checked, sized, allocated in one block, and entered into the ring. engine.h has the
+ * picture. */
 #include "engine/sweep.h"
 
 #include <assert.h>
@@ -206,7 +207,8 @@ static swp_status size_parts(swp__sweep *plan, sizes *s, swp_error *error)
     return SWP_OK;
 }
 
-/* Takes a place among the sweeps in progress and `block_size` of their memory; with fewer slots where the memory is short. */
+/* Takes a place among the sweeps in progress and `block_size` of their memory; with fewer slots where the memory is
+ * short. */
 static swp_status reserve(swp__sweep *plan, const sizes *s, swp_error *error)
 {
     swp_engine *engine = plan->engine;
@@ -242,7 +244,8 @@ static void unreserve(swp_engine *engine, size_t block_size)
 
 /* ---- making ---- */
 
-/* Combos a chain: as many as the kernel does best with; where threads cannot share a chain, no fewer chains than threads. */
+/* Combos a chain: as many as the kernel does best with; where threads cannot share a chain, no fewer chains than
+ * threads. */
 static size_t chain_batch(const swp__kernel *kernel, uint64_t combos_count, uint64_t windows_count, uint64_t threads)
 {
     uint64_t chains_wanted = kernel->signs != NULL ? 1 : (threads - 1) / windows_count + 1;

@@ -1,6 +1,6 @@
-/* Whose turn it is. Every other turn goes to the sweep that has had the fewest units, the turns between go round: a sweep of a
- * few units that comes in behind any number of large ones has its units within twice as many turns, and no sweep waits for
- * ever while others keep coming. */
+/* Whose turn it is. Every other turn goes to the sweep that has had the fewest units, the turns between go round: a
+ * sweep of a few units that comes in behind any number of large ones has its units within twice as many turns, and
+ * no sweep waits for ever while others keep coming. */
 #include "engine/turns.h"
 
 #include <math.h>
@@ -174,8 +174,8 @@ static void begin_part(swp__sweep *sweep)
     sweep->next_combo += combos_count;
 }
 
-/* Chains to claim at once: as many as a unit holds when they are like this slot's last one, but never so many that other
- * threads find none. */
+/* Chains to claim at once: as many as a unit holds when they are like this slot's last one, but never so many that
+ * other threads find none. */
 static uint64_t claim_count(const swp__sweep *sweep, const swp__slot *slot)
 {
     const swp__part *part = sweep->filling;
@@ -262,8 +262,8 @@ static swp__chain *find_abandoned(const swp__sweep *sweep)
     return chain;
 }
 
-/* What was begun goes first, then chains of one's own: each thread then prepares for one chain at a time. When there are no
- * more, threads join each other's. */
+/* What was begun goes first, then chains of one's own: each thread then prepares for one chain at a time. When there
+ * are no more, threads join each other's. */
 static swp__slot *take_slot(swp__sweep *sweep)
 {
     swp__segment *segment = sweep->segments;

@@ -129,12 +129,13 @@ void swp__wake_if_more(swp_engine *engine);
 
 bool swp__sweep_is_cancelled(const swp__sweep *sweep);
 
-/* Runs the slot's unit, unlocked, by the thread that took the slot: bars of its chains until the budget is spent, all are finished,
- * or the sweep is cancelled; or the signs of its segment, in an open chain. It stops at a chain that should be opened, with
- * slot->opens. (chain.c) */
+/* Runs the slot's unit, unlocked, by the thread that took the slot: bars of its chains until the budget is spent,
+ * all are finished, or the sweep is cancelled; or the signs of its segment, in an open chain. It stops at a chain
+ * that should be opened, with slot->opens. (chain.c) */
 void swp__slot_run(swp__slot *slot);
 
-/* Trades a segment of an open chain, unlocked; with the last one the chain's rows are written. Returns nanoseconds. (chain.c) */
+/* Trades a segment of an open chain, unlocked; with the last one the chain's rows are written. Returns nanoseconds.
+ * (chain.c) */
 uint64_t swp__segment_trade(const swp__segment *segment);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sweeps that run on their own. Most tests step an engine that has no threads, in virtual time; the last ones do the same with
- * threads, for the sanitizer. */
+/* Sweeps that run on their own. Most tests step an engine that has no threads, in virtual time; the last ones do the
+ * same with threads, for the sanitizer. */
 #include "support/host.h"
 #include "support/test.h"
 #include "engine/turns.h"
@@ -45,7 +45,8 @@ static void free_fixture(fixture *f)
     free(f);
 }
 
-/* Lengths 10, 11 ... as axes would have them: `full` varies, the rest is fixed. About 60 ns a bar by the strict estimate. */
+/* Lengths 10, 11 ... as axes would have them: `full` varies, the rest is fixed. About 60 ns a bar by the strict
+ * estimate. */
 typedef struct lengths {
     int64_t full[4096], one[1], p[1];
 } lengths;

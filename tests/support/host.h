@@ -1,4 +1,5 @@
-/* Memory and time for tests: an allocator that counts and can refuse, a clock that goes when told, a walk that no libm made. */
+/* Memory and time for tests: an allocator that counts and can refuse, a clock that goes when told, a walk that no
+ * libm made. */
 #ifndef SWP_TESTS_SUPPORT_HOST_H
 #define SWP_TESTS_SUPPORT_HOST_H
 
