@@ -188,3 +188,19 @@ size_t swp__number_format(double value, char text[SWP__NUMBER_SIZE])
     uselocale(former);
     return strlen(text);
 }
+
+size_t swp__number_format_json(double value, char text[SWP__NUMBER_SIZE])
+{
+    size_t length = swp__number_format(value, text);
+    if (!isfinite(value)) {
+        memmove(text + 1, text, length);
+        text[0] = '"';
+        memcpy(text + 1 + length, "\"", sizeof "\"");
+        return length + 2;
+    }
+    if (strpbrk(text, ".e") == NULL) {
+        memcpy(text + length, ".0", sizeof ".0");
+        return length + 2;
+    }
+    return length;
+}

@@ -21,4 +21,8 @@ enum { SWP__NUMBER_SIZE = 32 }; /* bytes that hold any double's text and its NUL
  * "NaN", "Infinity", "-Infinity". */
 size_t swp__number_format(double value, char text[SWP__NUMBER_SIZE]);
 
+/* The same for JSON, which has no word for what is not finite, so that is a string; a double keeps a point or an exponent,
+ * so that it is read back as one, and -0.0 with its sign. */
+size_t swp__number_format_json(double value, char text[SWP__NUMBER_SIZE]);
+
 #endif

@@ -141,3 +141,20 @@ TEST(numbers_have_a_point_in_a_decimal_comma_locale)
     assert_int_equal(comma, SWP__NUMBER_BAD);
     assert_string_equal(text, "0.30000000000000004");
 }
+
+TEST(number_format_json_keeps_a_double_a_double_and_quotes_what_json_lacks)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        {100.0, "100.0"},          {-0.0, "-0.0"},           {0.1, "0.1"},           {1e300, "1e+300"}, {-5165.58, "-5165.58"},
+        {(double)NAN, "\"NaN\""}, {HUGE_VAL, "\"Infinity\""}, {-HUGE_VAL, "\"-Infinity\""},
+        {-123456789012345680.0, "-1.2345678901234568e+17"}, {-12345678901234567.0, "-12345678901234568.0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[SWP__NUMBER_SIZE];
+        assert_int_equal(swp__number_format_json(cases[i].value, text), strlen(cases[i].text));
+        assert_string_equal(text, cases[i].text);
+    }
+}

@@ -28,6 +28,10 @@ void swp__text_add_json(swp__text *text, const char *bytes, size_t size)
 {
     add_bytes(text, "\"", 1);
     for (size_t i = 0; i < size; i++) {
+        if ((unsigned char)bytes[i] < 0x20) {
+            swp__text_add(text, "\\u%04x", (unsigned char)bytes[i]);
+            continue;
+        }
         if (bytes[i] == '"' || bytes[i] == '\\') {
             add_bytes(text, "\\", 1);
         }

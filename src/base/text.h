@@ -14,7 +14,7 @@ typedef struct swp__text {
 /* A piece is at most 511 bytes long. */
 void swp__text_add(swp__text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As a JSON string with its quotes. `bytes` is UTF-8 without control characters. */
+/* As a JSON string with its quotes. `bytes` is UTF-8. */
 void swp__text_add_json(swp__text *text, const char *bytes, size_t size);
 
 #endif

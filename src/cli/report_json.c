@@ -1,19 +1,13 @@
 #include "cli/report.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 #include "base/number.h"
 
-/* JSON has no word for what is not finite, so that is a string; a double keeps a point or an exponent, so that it is read
- * back as one (and -0.0 with its sign). */
 static void put_real(FILE *out, double value)
 {
     char text[SWP__NUMBER_SIZE];
-    swp__number_format(value, text);
-    const char *quote = isfinite(value) ? "" : "\"";
-    const char *tail = isfinite(value) && strpbrk(text, ".e") == NULL ? ".0" : "";
-    fprintf(out, "%s%s%s%s", quote, text, tail, quote);
+    swp__number_format_json(value, text);
+    fputs(text, out);
 }
 
 static void put_named_real(FILE *out, const char *name, double value)
