@@ -11,6 +11,7 @@
 
 #define madd(a, b, c) ((vec)vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
 #define msub(a, b, c) (-(vec)vfmsq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
+#define larger_of(a, b) ((vec)vmaxq_f64((float64x2_t)(a), (float64x2_t)(b)))
 #define shift_in(words, d) ((ivec)vsraq_n_u64(vshlq_n_u64((uint64x2_t)(words), 1), (uint64x2_t)(d), 63))
 #define least_of(least, d) ((vec)vminq_f64((float64x2_t)(least), vabsq_f64((float64x2_t)(d))))
 
@@ -24,6 +25,8 @@
 #if defined(__SSE2__)
 
 #include <emmintrin.h>
+
+#define larger_of(a, b) ((vec)_mm_max_pd((__m128d)(a), (__m128d)(b)))
 
 /* Signs are packed with saturation, as in x86/certify_filter_avx2.c, sixteen rows at a time. */
 

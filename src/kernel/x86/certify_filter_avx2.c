@@ -13,6 +13,8 @@
 #define madd(a, b, c) ((vec)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define msub(a, b, c) ((vec)_mm256_fmsub_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 
+#define larger_of(a, b) ((vec)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
+
 /* The upper halves of two rows: [r0 l0, r0 l1, r1 l0, r1 l1 | r0 l2, r0 l3, r1 l2, r1 l3]. */
 INLINE __m256i upper_halves(vec d0, vec d1)
 {

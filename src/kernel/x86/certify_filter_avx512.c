@@ -9,6 +9,7 @@
 
 #define madd(a, b, c) ((vec)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define msub(a, b, c) ((vec)_mm512_fmsub_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define larger_of(a, b) ((vec)_mm512_max_pd((__m512d)(a), (__m512d)(b)))
 #define shift_in(words, d) ((ivec)_mm512_shldi_epi64((__m512i)(words), (__m512i)(d), 1))
 #define least_of(least, d) ((vec)_mm512_range_pd((__m512d)(least), (__m512d)(d), LEAST_MAGNITUDE))
 #endif
