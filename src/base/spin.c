@@ -1,0 +1,27 @@
+#include "base/spin.h"
+
+#include "base/cpu.h"
+
+swp__spin swp__spin_new(uint64_t most_ns)
+{
+    return (swp__spin){.most_ns = most_ns > 0 && swp__cpu_usable_count() >= 2 ? most_ns : 0};
+}
+
+uint64_t swp__spin_begin(swp__spin *spin)
+{
+    if (spin->most_ns == 0) {
+        return 0;
+    }
+    if (spin->waits < spin->pause) {
+        spin->waits++;
+        return 0;
+    }
+    return spin->pause == 0 ? spin->most_ns : spin->most_ns * SWP__SPIN_AGAIN;
+}
+
+void swp__spin_end(swp__spin *spin, bool found)
+{
+    uint32_t longer = spin->pause == 0 ? 1 : spin->pause * 2;
+    spin->pause = found ? 0 : longer < SWP__SPIN_PAUSE_MAX ? longer : SWP__SPIN_PAUSE_MAX;
+    spin->waits = 0;
+}

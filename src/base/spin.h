@@ -1,0 +1,41 @@
+/* Whether to look for an answer for a while before sleeping. Waking a sleeper on another CPU takes several times as long as a
+ * short answer; looking in vain takes CPU time from somebody. So it is done while it pays: after a look in vain some waits go
+ * by without one, twice as many each time, up to SWP__SPIN_PAUSE_MAX; one that finds something sets that back. A look after a
+ * pause is longer, since the peer may have to be woken first: else two sleepers would never find each other awake.
+ * Belongs to one thread at a time. */
+#ifndef SWP_BASE_SPIN_H
+#define SWP_BASE_SPIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    SWP__SPIN_PAUSE_MAX = 64, /* waits */
+    SWP__SPIN_AGAIN = 5,      /* times as long a look after a pause is */
+};
+
+typedef struct swp__spin {
+    uint64_t most_ns;      /* of a look; 0: never look */
+    uint32_t pause, waits; /* waits to let go by, and those that have */
+} swp__spin;
+
+/* Never looks where the process has one CPU, by affinity or quota: the peer could not answer meanwhile. */
+swp__spin swp__spin_new(uint64_t most_ns);
+
+/* A wait begins: how long to look first; 0: not at all. */
+uint64_t swp__spin_begin(swp__spin *spin);
+
+/* What the look of swp__spin_begin came to; not after 0. */
+void swp__spin_end(swp__spin *spin, bool found);
+
+/* Between two looks, for the sake of a sibling thread of the core. */
+static inline void swp__spin_relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+#endif
