@@ -2,6 +2,7 @@
 #include "transport/sockets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ static void queue_fds(swp__stream *stream, struct msghdr *message)
     }
 }
 
-static ssize_t socket_recv(swp__stream *stream, const struct iovec *iovecs, int count)
+static ssize_t receive(swp__stream *stream, const struct iovec *iovecs, int count, int flags)
 {
     union {
         struct cmsghdr align;
@@ -42,10 +43,7 @@ static ssize_t socket_recv(swp__stream *stream, const struct iovec *iovecs, int 
                              .msg_iovlen = (size_t)count,
                              .msg_control = control.bytes,
                              .msg_controllen = sizeof control.bytes};
-    ssize_t got;
-    do {
-        got = recvmsg(stream->in, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    } while (got < 0 && errno == EINTR);
+    ssize_t got = recvmsg(stream->in, &message, flags | MSG_CMSG_CLOEXEC);
     if (got < 0) {
         return -errno;
     }
@@ -53,6 +51,30 @@ static ssize_t socket_recv(swp__stream *stream, const struct iovec *iovecs, int 
         queue_fds(stream, &message);
     }
     return got;
+}
+
+static ssize_t socket_recv(swp__stream *stream, const struct iovec *iovecs, int count)
+{
+    ssize_t got;
+    do {
+        got = receive(stream, iovecs, count, MSG_DONTWAIT);
+    } while (got == -EINTR);
+    return got;
+}
+
+/* The wait is a property of the socket, told to the system when it changes. */
+static ssize_t socket_recv_wait(swp__stream *stream, const struct iovec *iovecs, int count, uint32_t wait_ms)
+{
+    if (stream->wait_ms == 0) {
+        int flags = fcntl(stream->in, F_GETFL);
+        fcntl(stream->in, F_SETFL, flags & ~O_NONBLOCK); /* all other calls say MSG_DONTWAIT */
+    }
+    if (stream->wait_ms != wait_ms) {
+        struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
+        setsockopt(stream->in, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+        stream->wait_ms = wait_ms;
+    }
+    return receive(stream, iovecs, count, 0);
 }
 
 static ssize_t socket_send(swp__stream *stream, const struct iovec *iovecs, int count, const int *fd)
@@ -89,7 +111,8 @@ static void socket_close(swp__stream *stream)
     close(stream->in);
 }
 
-const swp__stream_ops swp__socket_stream_ops = {socket_recv, socket_send, socket_shut_output, socket_close};
+const swp__stream_ops swp__socket_stream_ops = {socket_recv, socket_recv_wait, socket_send, socket_shut_output,
+                                              socket_close};
 
 swp__stream swp__stream_from_socket(int fd)
 {

@@ -13,6 +13,15 @@ ssize_t swp__stream_recv(swp__stream *stream, const struct iovec *iovecs, int co
     return stream->ops->recv(stream, iovecs, count);
 }
 
+ssize_t swp__stream_recv_wait(swp__stream *stream, const struct iovec *iovecs, int count, uint32_t wait_ms)
+{
+    if (stream->ops->recv_wait != NULL) {
+        return stream->ops->recv_wait(stream, iovecs, count, wait_ms);
+    }
+    int ready = swp__stream_wait(stream, true, false, swp__now_ns(&swp__system_clock) + wait_ms * UINT64_C(1000000));
+    return ready > 0 ? swp__stream_recv(stream, iovecs, count) : ready < 0 ? ready : -EAGAIN;
+}
+
 ssize_t swp__stream_send(swp__stream *stream, const struct iovec *iovecs, int count, const int *fd)
 {
     return stream->ops->send(stream, iovecs, count, fd);

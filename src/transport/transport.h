@@ -38,6 +38,7 @@ typedef struct swp__acceptor swp__acceptor;
 /* One kind of stream. Failures are negative errno values; -EAGAIN: nothing moves just now. */
 typedef struct swp__stream_ops {
     ssize_t (*recv)(swp__stream *stream, const struct iovec *iovecs, int count);
+    ssize_t (*recv_wait)(swp__stream *stream, const struct iovec *iovecs, int count, uint32_t wait_ms); /* NULL: wait, recv */
     ssize_t (*send)(swp__stream *stream, const struct iovec *iovecs, int count, const int *fd);
     void (*shut_output)(swp__stream *stream);
     void (*close)(swp__stream *stream);
@@ -49,6 +50,7 @@ struct swp__stream {
     int in, out;     /* descriptors, the same one for a socket; -1: none (memory) */
     void *context;   /* of the ops */
     uint8_t fds_count;
+    uint32_t wait_ms; /* what the socket was last told to wait; 0: nothing yet */
     bool fds_cut;    /* the system or the queue had no room for a descriptor: it is lost */
     int fds[SWP__FDS_MAX]; /* received, oldest first, close-on-exec */
 };
@@ -56,6 +58,10 @@ struct swp__stream {
 /* Moves what is there into the pieces, in order: bytes > 0; 0 at the end of the stream; a negative errno. Descriptors that
  * came along wait in stream->fds. */
 ssize_t swp__stream_recv(swp__stream *stream, const struct iovec *iovecs, int count);
+
+/* As swp__stream_recv, but waits about `wait_ms` (at least 1) when nothing is there: in the same system call where that is
+ * possible. -EAGAIN: nothing came; -EINTR: a signal did. */
+ssize_t swp__stream_recv_wait(swp__stream *stream, const struct iovec *iovecs, int count, uint32_t wait_ms);
 
 /* Hands the pieces over as one: bytes > 0, perhaps fewer than given; a negative errno. `fd` rides on the first byte (Unix
  * sockets only, else -EOPNOTSUPP) and stays the caller's; NULL: none. Never raises SIGPIPE on a socket; a program that uses
