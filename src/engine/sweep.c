@@ -77,22 +77,22 @@ static swp_status check_columns(const swp__listener *listener, swp_error *error)
     return SWP_OK;
 }
 
+swp_status swp__sweep_check(const swp_sweep_request *request, uint64_t bars_count, swp_error *error)
+{
+    if (request->windows == NULL && request->windows_count > 0) {
+        return swp__fail(error, SWP_BAD_PARAM, 3, "sweep: %" PRIu64 " windows at a NULL pointer", request->windows_count);
+    }
+    swp_status status = swp_grid_check(&request->grid, error);
+    status = status == SWP_OK ? check_options(request, error) : status;
+    return status == SWP_OK ? check_windows(request, bars_count, error) : status;
+}
+
 static swp_status check_request(const swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
                                 const swp__listener *listener, swp_error *error)
 {
     swp_status status = swp__engine_check_process(engine, error);
-    if (status == SWP_OK && request->windows == NULL && request->windows_count > 0) {
-        status = swp__fail(error, SWP_BAD_PARAM, 3, "sweep: %" PRIu64 " windows at a NULL pointer",
-                           request->windows_count);
-    }
     if (status == SWP_OK) {
-        status = swp_grid_check(&request->grid, error);
-    }
-    if (status == SWP_OK) {
-        status = check_options(request, error);
-    }
-    if (status == SWP_OK) {
-        status = check_windows(request, series->bars_count, error);
+        status = swp__sweep_check(request, series->bars_count, error);
     }
     if (status == SWP_OK) {
         status = check_columns(listener, error);

@@ -44,6 +44,9 @@ typedef struct swp__listener {
     bool caller_helps;
 } swp__listener;
 
+/* What swp_sweep says of a request alone, over a series of that many bars: pointers, the grid, options, windows, in its order. */
+SWP_MUST_CHECK swp_status swp__sweep_check(const swp_sweep_request *request, uint64_t bars_count, swp_error *error);
+
 /* Starts a sweep. What `series`, `request` (grid lists, windows) and `result` point to is borrowed until `done`; the
  * structs themselves are copied, but for windows. request->cancel and ->progress work as in swp_sweep, the latter
  * called like the listener; a cancel flag alone wakes nobody: use swp__sweep_cancel. `result` may be NULL with
