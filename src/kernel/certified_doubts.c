@@ -233,6 +233,14 @@ static void finish_word(swp__certified_plan *p, const swp__slice *slice, int64_t
     }
 }
 
+static void copy_certain(const uint64_t *restrict from, int64_t words, uint64_t *restrict up, uint64_t *restrict down)
+{
+    for (int64_t w = 0; w < words; w++) {
+        down[w] = from[w];
+        up[w] = ~from[w];
+    }
+}
+
 void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, size_t d, uint64_t *up,
                            uint64_t *down, int64_t *first_valid)
 {
@@ -240,10 +248,7 @@ void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int6
     bool plain = !p->any_doubt[d] && !p->has_holes;
     *first_valid = -1;
     if (plain && from >= p->combos[d].bars_needed - 1) {
-        for (int64_t w = 0; w < words; w++) {
-            down[w] = p->down[w];
-            up[w] = ~p->down[w];
-        }
+        copy_certain(p->down, words, up, down);
         int64_t first = swp__larger(from, slice->trade_from);
         *first_valid = first < to ? first : -1;
         return;

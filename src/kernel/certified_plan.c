@@ -97,6 +97,7 @@ static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
     p->down = take(a, words, sizeof *p->down);
     p->doubt = take(a, combos * words, sizeof *p->doubt);
     p->any_doubt = take(a, combos, sizeof *p->any_doubt);
+    p->first_valid = take(a, combos, sizeof *p->first_valid);
     p->number = take_runs(a, words);
     p->finite = take_runs(a, words);
     p->same = take_runs(a, words);
@@ -263,9 +264,8 @@ static swp_params largest_of(const swp_params *combos, size_t combos_count)
     return most;
 }
 
-swp__certified_plan *swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign,
-                                              const swp__slice *slice, const swp_params *combos, size_t combos_count,
-                                              void *scratch)
+void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__slice *slice,
+                              const swp_params *combos, size_t combos_count, void *scratch)
 {
     arena a = {scratch, 0};
     swp__certified_plan *p = take(&a, 1, sizeof *p);
@@ -280,11 +280,9 @@ swp__certified_plan *swp__certified_plan_make(const swp__filter_ops *filter, con
     p->table.lengths_count = most_lengths(&largest, combos_count);
     p->table_bytes = table_bytes(p, p->table.lengths_count);
     lay_out(p, &a, &largest);
-    p->size = a.used;
     p->table.lengths_count = 0;
     sort_combos(combos, p->order, combos_count);
     find_distinct(p, combos);
     set_filters(p);
     p->reach = swp_params_bars_needed(&largest) - 1;
-    return p;
 }

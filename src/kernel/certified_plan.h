@@ -41,7 +41,6 @@ typedef struct swp__certified_plan {
     int64_t lead;       /* bars before a block that certifiable combos reach back to */
     int64_t reach;      /* that any combo does */
     int64_t words;      /* of a superblock, at most */
-    size_t size; /* bytes */
     size_t combos_count, distinct_count;
     swp__certified_combo *combos; /* [distinct_count] sorted */
     size_t *order;                /* [combos_count] the caller's combos, sorted */
@@ -51,6 +50,7 @@ typedef struct swp__certified_plan {
     uint64_t *down;                /* [words] */
     uint64_t *doubt;               /* [distinct_count][words]; only where any_doubt */
     bool *any_doubt;               /* [distinct_count] */
+    int64_t *first_valid;          /* [combos_count] of a superblock */
 
     /* of one superblock: certified_doubts.c */
     bool has_holes;               /* a close within reach is not finite */
@@ -77,9 +77,8 @@ size_t swp__certified_plan_size(const swp__filter_ops *filter, int64_t bars_coun
                                 size_t combos_count);
 
 /* Makes the plan at the beginning of scratch. */
-swp__certified_plan *swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign,
-                                              const swp__slice *slice, const swp_params *combos, size_t combos_count,
-                                              void *scratch);
+void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__slice *slice,
+                              const swp_params *combos, size_t combos_count, void *scratch);
 
 /* Sorted combos [first, end) have one `smooth`; returns end. */
 size_t swp__certified_group_end(const swp__certified_plan *p, size_t first);

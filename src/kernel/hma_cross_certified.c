@@ -14,15 +14,8 @@
 #include "kernel/certified_doubts.h"
 #include "kernel/certified_plan.h"
 
-/* Where the words of a superblock go: word i of the caller's combo c is up[c * stride + i]. */
-typedef struct words {
-    uint64_t *up, *down;
-    size_t stride;
-    int64_t *first_valid; /* [combos] of the superblock */
-} words;
-
 static void find_words(swp__certified_plan *p, const swp__slice *slice, const swp__filter_block *block, int64_t to, size_t d,
-                       const words *out)
+                       const swp__signs *out)
 {
     swp__certified_combo *c = &p->combos[d];
     uint64_t *doubt = p->doubt + d * (size_t)p->words;
@@ -38,7 +31,7 @@ static void find_words(swp__certified_plan *p, const swp__slice *slice, const sw
 }
 
 /* Combos that are there more than once have one's words. */
-static void copy_words(const swp__certified_plan *p, int64_t count, const words *out)
+static void copy_words(const swp__certified_plan *p, int64_t count, const swp__signs *out)
 {
     for (size_t i = 0; i < p->combos_count; i++) {
         size_t from = p->combos[p->distinct[i]].index;
@@ -50,7 +43,7 @@ static void copy_words(const swp__certified_plan *p, int64_t count, const words 
     }
 }
 
-static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, const words *out)
+static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, const swp__signs *out)
 {
     int64_t lanes = p->filter->lanes;
     swp__filter_block block = {.from = from, .lead = p->lead, .sums = p->sums};
@@ -73,41 +66,28 @@ static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t 
 
 /* ---- the kernels ---- */
 
-/* Behind the plan in a scratch: the words of one superblock. */
-static words words_behind(char *at, size_t combos_count, int64_t count)
+static void note_first_valid(const swp__certified_plan *p, int64_t *first_valid)
 {
-    words w = {.up = (uint64_t *)at, .stride = (size_t)count};
-    w.down = w.up + combos_count * w.stride;
-    w.first_valid = (int64_t *)(w.down + combos_count * w.stride);
-    return w;
-}
-
-size_t swp__certified_scratch_size(const swp__filter_ops *filter, int64_t bars_count, const swp_params *largest,
-                                   size_t combos_count)
-{
-    int64_t lead = swp__smaller(swp_params_bars_needed(largest) - 1, swp__smaller(bars_count, SWP__CERTIFY_ROWS_MAX));
-    int64_t count = swp__certified_block_rows(filter, bars_count, lead) * filter->lanes / SWP__WORD_BARS;
-    size_t bytes = combos_count * (size_t)(2 * count + 1) * sizeof(uint64_t);
-    return swp__certified_plan_size(filter, bars_count, largest, combos_count) + (bytes + 63) / 64 * 64;
-}
-
-void swp__certified_run(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__slice *slice,
-                        const swp__exec *exec, const swp_params *combos, size_t combos_count, int64_t from, int64_t to,
-                        swp__trade_state *states, void *scratch)
-{
-    swp__certified_plan *p = scratch;
-    if (from == 0) {
-        p = swp__certified_plan_make(filter, sign, slice, combos, combos_count, scratch);
+    for (size_t i = 0; i < p->combos_count; i++) {
+        first_valid[i] = first_valid[i] < 0 ? p->first_valid[i] : first_valid[i];
     }
-    words out = words_behind((char *)scratch + p->size, combos_count, p->words);
-    int64_t superblock_bars = p->block_rows * filter->lanes;
+}
+
+void swp__certified_signs(const swp__slice *slice, const swp_params *combos, size_t combos_count, int64_t from, int64_t to,
+                          const swp__signs *signs, void *scratch)
+{
+    (void)combos;
+    swp__certified_plan *p = scratch;
+    int64_t superblock_bars = p->block_rows * p->filter->lanes;
+    for (size_t i = 0; i < combos_count; i++) {
+        signs->first_valid[i] = -1;
+    }
     for (int64_t bar = from, end; bar < to; bar = end) {
         end = swp__smaller(to, bar + superblock_bars);
+        int64_t word = (bar - from) / SWP__WORD_BARS;
+        swp__signs out = {signs->up + word, signs->down + word, signs->stride, p->first_valid};
         superblock(p, slice, bar, end, &out);
-        sign->trade_words(slice, exec, bar, end, combos_count, out.up, out.down, out.stride, states);
-        for (size_t i = 0; i < combos_count; i++) {
-            states[i].first_bar = states[i].first_bar < 0 ? out.first_valid[i] : states[i].first_bar;
-        }
+        note_first_valid(p, signs->first_valid);
     }
 }
 
@@ -118,7 +98,7 @@ int64_t swp__certified_quantum_bars(const swp__filter_ops *filter, const swp__sl
     return filter->lanes * swp__certified_block_rows(filter, slice->bars_count, lead);
 }
 
-SWP__CERTIFIED_KERNEL(c, swp__filter_ops_c, swp__sign_ops_c, 2.2)
+SWP__CERTIFIED_KERNEL(c, swp__filter_ops_c, swp__sign_ops_c, 2.0)
 #if defined(__x86_64__)
 SWP__CERTIFIED_KERNEL(avx2, swp__filter_ops_avx2, swp__sign_ops_avx2, 0.9)
 SWP__CERTIFIED_KERNEL(avx512, swp__filter_ops_avx512, swp__sign_ops_avx512, 0.6)

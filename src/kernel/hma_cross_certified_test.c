@@ -45,21 +45,44 @@ static void *new_scratch(const swp__kernel *kernel, int64_t bars_count, const sw
     return aligned_alloc(64, kernel->scratch_size(bars_count, &largest, combos_count));
 }
 
-/* Runs the kernel over the slice in calls of a random number of quanta. */
+static swp__signs new_words(int64_t bars, size_t combos_count)
+{
+    swp__signs words = {.stride = (size_t)(bars + 63) / 64};
+    words.up = malloc(combos_count * words.stride * sizeof *words.up);
+    words.down = malloc(combos_count * words.stride * sizeof *words.down);
+    words.first_valid = malloc(combos_count * sizeof *words.first_valid);
+    assert_true(words.up != NULL && words.down != NULL && words.first_valid != NULL);
+    return words;
+}
+
+static void free_words(const swp__signs *words)
+{
+    free(words->up);
+    free(words->down);
+    free(words->first_valid);
+}
+
+/* Walks the slice in ranges of a random number of quanta, or of words. */
 static void run_in_parts(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
                          size_t combos_count, swp__random *random, swp__trade_state *states)
 {
     void *scratch = new_scratch(kernel, slice->bars_count, combos, combos_count);
+    swp__signs words = new_words(slice->bars_count, combos_count);
     assert_non_null(scratch);
     for (size_t i = 0; i < combos_count; i++) {
         swp__trade_state_init(&states[i]);
     }
-    int64_t quantum = kernel->quantum_bars(slice, combos, combos_count);
-    for (int64_t from = 0, to; from < slice->bars_count; from = to) {
-        to = from + quantum * swp__random_between(random, 1, 3);
-        to = to < slice->bars_count ? to : slice->bars_count;
-        kernel->run(slice, exec, combos, combos_count, from, to, states, scratch);
+    if (kernel->prepare != NULL) {
+        kernel->prepare(slice, combos, combos_count, scratch);
     }
+    bool by_words = swp__random_between(random, 0, 3) == 0;
+    int64_t quantum = by_words ? 64 : kernel->quantum_bars(slice, combos, combos_count);
+    for (int64_t from = 0, to; from < slice->bars_count; from = to) {
+        to = from + quantum * swp__random_between(random, 1, by_words ? 40 : 3);
+        to = to < slice->bars_count ? to : slice->bars_count;
+        swp__walk(kernel, slice, exec, combos, combos_count, from, to, &words, states, scratch);
+    }
+    free_words(&words);
     free(scratch);
 }
 
