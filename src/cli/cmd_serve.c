@@ -2,18 +2,16 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/token.h"
 #include "engine/store.h"
 #include "server/notify.h"
 #include "server/server.h"
@@ -26,6 +24,8 @@ const swp__option_limits swp__serve_limits[] = {
     {.rows = NULL},
 };
 
+_Static_assert(SWP__TOKEN_SIZE_MAX == SWP__TOKEN_MAX, "a token from a file fits HELLO");
+
 typedef struct service {
     const swp__arguments *arguments;
     swp__log log;
@@ -34,8 +34,7 @@ typedef struct service {
     swp__poller poller;
     swp__server *server;
     swp__listen_options listen_options;
-    uint8_t token[SWP__TOKEN_MAX + 2];
-    size_t token_size;
+    swp__token token;
 } service;
 
 static swp__server *signalled; /* whom SIGTERM stops */
@@ -56,34 +55,6 @@ static void handle_signals(swp__server *server)
 }
 
 /* ---- what is asked for ---- */
-
-static swp_status read_token(service *s, swp_error *error)
-{
-    const char *path = s->arguments->token_file;
-    if (path == NULL) {
-        return SWP_OK;
-    }
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 && fstat(fd, &info) == 0 ? read(fd, s->token, sizeof s->token) : -1;
-    int failure = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (got < 0) {
-        return swp__fail(error, SWP_FILE, SWP_AT_NONE, "token file %s: %s", path, strerror(failure));
-    }
-    if ((info.st_mode & 077) != 0 && S_ISREG(info.st_mode)) {
-        return swp__fail(error, SWP_FILE, SWP_AT_NONE, "token file %s has mode %04o: others can read it; chmod it to 0600",
-                         path, (unsigned)(info.st_mode & 07777));
-    }
-    s->token_size = (size_t)got - (got > 0 && s->token[got - 1] == '\n' ? 1 : 0);
-    if (s->token_size == 0 || s->token_size > SWP__TOKEN_MAX) {
-        return swp__fail(error, SWP_FILE, SWP_AT_NONE, "token file %s: the token has %s bytes, expected 1..%" PRIu64, path,
-                         s->token_size == 0 ? "no" : "too many", SWP__TOKEN_MAX);
-    }
-    return SWP_OK;
-}
 
 static swp_status find_group(service *s, swp_error *error)
 {
@@ -180,7 +151,10 @@ static swp_status prepare(service *s, swp_error *error)
 {
     const swp__arguments *arguments = s->arguments;
     swp_engine_options engine_options = {.threads = (uint32_t)arguments->threads};
-    swp_status status = read_token(s, error);
+    swp_status status = SWP_OK;
+    if (arguments->token_file != NULL) {
+        status = swp__token_read(arguments->token_file, &s->token, error);
+    }
     status = status == SWP_OK ? find_group(s, error) : status;
     status = status == SWP_OK ? swp__engine_new(&engine_options, &arguments->engine_limits, false, &s->engine, error)
                               : status;
@@ -195,8 +169,8 @@ static swp_status prepare(service *s, swp_error *error)
                                    .poller = &s->poller,
                                    .log = &s->log,
                                    .limits = arguments->server_limits,
-                                   .token = arguments->token_file != NULL ? s->token : NULL,
-                                   .token_size = s->token_size,
+                                   .token = s->token.size > 0 ? s->token.bytes : NULL,
+                                   .token_size = s->token.size,
                                    .kernel = arguments->kernel,
                                    .may_spin = two_cpus,
                                    .may_run_inline = true};

@@ -7,25 +7,11 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/fingerprint.h"
+#include "base/token.h"
 #include "engine/stats.h"
 #include "swp/version.h"
 
 /* ---- HELLO ---- */
-
-/* Takes the same time wherever the first difference is. */
-static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
-{
-    uint8_t differ = 0;
-    for (size_t i = 0; i < size; i++) {
-        differ |= a[i] ^ b[i];
-    }
-    return differ == 0;
-}
-
-static bool token_is_right(const swp__server *server, const uint8_t *token, size_t size)
-{
-    return size == server->options.token_size && same_bytes(token, server->options.token, size);
-}
 
 static swp_status check_hello(swp__call *call, swp_error *error)
 {
@@ -35,7 +21,8 @@ static swp_status check_hello(swp__call *call, swp_error *error)
     if (c->greeted) {
         return swp__fail(error, SWP_BAD_FRAME, 4, "a second HELLO on one connection");
     }
-    if (c->server->options.token != NULL && !token_is_right(c->server, token, hello->token_bytes)) {
+    const swp__server_options *options = &c->server->options;
+    if (options->token != NULL && !swp__token_equal(token, hello->token_bytes, options->token, options->token_size)) {
         return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the token is not this server's");
     }
     uint64_t name_at = SWP__WIRE_PAYLOAD_AT + sizeof *hello + (uint64_t)hello->token_bytes;
