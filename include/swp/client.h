@@ -12,6 +12,7 @@
  *
  * Time-outs. Each call ends within `timeout_ms` of its beginning, whatever the other side does: 0 is the client's own
  * (options), SWP_NO_TIMEOUT is none. A call that timed out is given up: a late answer is thrown away, a sweep is cancelled.
+ * A sweep that was cancelled ends within 10 s even without a time-out.
  *
  * Three ways a door fails, and they are three statuses: REFUSED, nobody listens or we may not; CLOSED, the connection ended
  * before the answer; TIMED_OUT. After CLOSED the next call connects again, says HELLO again and finds its series again, by

@@ -11,6 +11,9 @@ enum {
     SWP__COMMAND_BENCH_SWEEP = 1 << 2,
     SWP__COMMAND_GENERATE = 1 << 3,
     SWP__COMMAND_SERVE = 1 << 4,
+    SWP__COMMAND_PING = 1 << 5,
+    SWP__COMMAND_STATS = 1 << 6,
+    SWP__COMMAND_LIST = 1 << 7,
 };
 
 enum { SWP__FORMAT_TABLE, SWP__FORMAT_JSON, SWP__FORMAT_CSV };
@@ -44,6 +47,12 @@ struct swp__arguments {
     uint64_t bars, seed, combos, runs;
     double sigma, start;
     uint32_t shape; /* index in swp__generate_shapes */
+
+    /* an engine elsewhere */
+    const char *engine; /* its URL; NULL: this process */
+    double timeout;     /* seconds; 0: none was given */
+    uint64_t spin;      /* microseconds; 0: never */
+    uint64_t count, bytes;
 
     /* the service */
     swp__option_list listen;

@@ -17,6 +17,9 @@ int swp__verify_command(const swp__arguments *arguments);
 int swp__bench_sweep_command(const swp__arguments *arguments);
 int swp__generate_command(const swp__arguments *arguments);
 int swp__serve_command(const swp__arguments *arguments);
+int swp__ping_command(const swp__arguments *arguments);
+int swp__stats_command(const swp__arguments *arguments);
+int swp__list_command(const swp__arguments *arguments);
 
 extern const swp__option_limits swp__serve_limits[];
 

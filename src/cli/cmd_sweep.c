@@ -26,6 +26,12 @@ static swp_status check_arguments(const swp__arguments *arguments, swp_error *er
     if (same_file(arguments->out, arguments->operand) || same_file(arguments->out, arguments->params)) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--out %s is a file that this sweep reads", arguments->out);
     }
+    const char *const of_engine[] = {"timeout", "token-file"};
+    for (size_t i = 0; i < 2 && arguments->engine == NULL; i++) {
+        if (swp__options_given(arguments, of_engine[i])) {
+            return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is for --engine", of_engine[i]);
+        }
+    }
     const char *const of_table[] = {"top", "rank"};
     for (size_t i = 0; i < 2 && arguments->format != SWP__FORMAT_TABLE; i++) {
         if (swp__options_given(arguments, of_table[i])) {
@@ -50,10 +56,23 @@ static swp_status run(const swp__arguments *arguments, const swp__input *input, 
         .cancel = cancel,
     };
     uint64_t begun_ns = swp__now_ns(&swp__system_clock);
-    swp_status status = swp_sweep(input->engine, input->series, &request, &columns->of, error);
+    uint32_t timeout_ms = arguments->timeout > 0.0 ? 0 : SWP_NO_TIMEOUT;
+    request.max_threads = input->client != NULL ? (uint32_t)arguments->threads : 0; /* here the engine has no more */
+    swp_status status = input->client != NULL
+                            ? swp_client_sweep(input->client, input->held, &request, &columns->of, timeout_ms, error)
+                            : swp_sweep(input->engine, input->series, &request, &columns->of, error);
     *seconds = (double)(swp__now_ns(&swp__system_clock) - begun_ns) * 1e-9;
     swp__progress_end(&progress);
     return status;
+}
+
+static uint32_t threads_of(const swp__arguments *arguments, const swp__input *input)
+{
+    if (input->client == NULL) {
+        return swp_engine_threads(input->engine);
+    }
+    uint32_t theirs = swp_client_server(input->client).threads;
+    return arguments->threads != 0 && arguments->threads < theirs ? (uint32_t)arguments->threads : theirs;
 }
 
 static swp__report make_report(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
@@ -66,7 +85,7 @@ static swp__report make_report(const swp__arguments *arguments, const swp__input
         .fee = arguments->fee,
         .entry = (swp_entry)arguments->entry,
         .kernel = (swp_kernel)arguments->kernel,
-        .threads = swp_engine_threads(input->engine),
+        .threads = threads_of(arguments, input),
         .seconds = seconds,
         .rank = arguments->rank,
         .top = arguments->top,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/engine_url.h"
 
 /* A sign by itself or by its name; 0: none of them. */
 static char delimiter_of(const char *text)
@@ -39,6 +40,26 @@ swp_status swp__input_renew_series(const swp__arguments *arguments, swp__input *
                           &input->series, error);
 }
 
+/* Sends the bars only where they are not held already. */
+static swp_status open_remote(const swp__arguments *arguments, swp__input *input, swp_error *error)
+{
+    swp_columns columns = {.bars_count = input->bars.bars_count, .close = input->bars.close};
+    swp_status status = swp__engine_connect(arguments, arguments->engine, &input->client, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    status = swp_client_find(input->client, &columns, arguments->allow, SWP_KEEP_BORROWED, 0, &input->held, error);
+    return status != SWP_NOT_FOUND ? status
+                                   : swp_client_load(input->client, &columns, arguments->allow, SWP_KEEP_BORROWED, 0,
+                                                     &input->held, error);
+}
+
+static swp_status open_here(const swp__arguments *arguments, uint64_t threads, swp__input *input, swp_error *error)
+{
+    swp_status status = swp_engine_new(&(swp_engine_options){.threads = (uint32_t)threads}, &input->engine, error);
+    return status == SWP_OK ? swp__input_renew_series(arguments, input, error) : status;
+}
+
 int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__input *input)
 {
     *input = (swp__input){0};
@@ -57,8 +78,8 @@ int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__inpu
     if (swp_bars_read(arguments->operand, &options, &input->bars, &error) != SWP_OK) {
         return swp__exit_failed(&error);
     }
-    swp_status status = swp_engine_new(&(swp_engine_options){.threads = (uint32_t)threads}, &input->engine, &error);
-    status = status == SWP_OK ? swp__input_renew_series(arguments, input, &error) : status;
+    swp_status status = arguments->engine != NULL ? open_remote(arguments, input, &error)
+                                                  : open_here(arguments, threads, input, &error);
     return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);
 }
 
@@ -66,6 +87,7 @@ void swp__input_close(swp__input *input)
 {
     swp_series_free(input->series);
     swp_engine_free(input->engine);
+    swp_client_close(input->client);
     swp_bars_free(&input->bars);
     swp__combos_free(&input->combos);
 }

@@ -1,17 +1,20 @@
-/* What `sweep` and `verify` work on: the combos, the bars of a file, and an engine that holds them as a series. */
+/* What `sweep` and `verify` work on: the combos, the bars of a file, and an engine that holds them as a series: one in this
+ * process, or the one that --engine names. */
 #ifndef SWP_CLI_INPUT_H
 #define SWP_CLI_INPUT_H
 
 #include "cli/arguments.h"
 #include "cli/combos.h"
 #include "swp/bars.h"
-#include "swp/engine.h"
+#include "swp/client.h"
 
 typedef struct swp__input {
     swp__combos combos;
     swp_bars bars;
     swp_engine *engine;
     swp_series *series;
+    swp_client *client;      /* --engine; the two above are then NULL */
+    swp_client_series *held;
 } swp__input;
 
 /* SWP__EXIT_OK, or the exit code after the message; combos are judged before the file is opened. Emptied by

@@ -17,7 +17,8 @@ static const swp__command commands[] = {
      "  sweepd sweep eurusd.csv\n"
      "  sweepd sweep eurusd.csv --length 6:200/80 --rank trades --top 5\n"
      "  sweepd sweep eurusd.csv --length 10:60:5 --length3 8:40:4 --format csv --out grid.csv\n"
-     "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json",
+     "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json\n"
+     "  sweepd sweep eurusd.csv --engine unix:/run/sweepd/sweepd.sock",
      swp__sweep_command, NULL},
     {SWP__COMMAND_VERIFY, "verify", "FILE", "Proves on the bars of FILE that all kernels and thread counts give the same bits.",
      "Runs every kernel of every instruction set of this machine (or of the one that SWP_ISA names: c, avx2, avx512) on 1, 2,\n"
@@ -43,6 +44,15 @@ static const swp__command commands[] = {
      "  sweepd serve --listen unix:/run/sweepd/sweepd.sock --listen tcp:localhost:7117 --token-file token\n"
      "  sweepd serve --listen stdio:",
      swp__serve_command, swp__serve_limits},
+    {SWP__COMMAND_PING, "ping", "URL", "Times round trips to an engine.",
+     "URL is unix:PATH (unix: for the default socket), tcp:HOST:PORT, spawn:PROGRAM (spawn: for this program) or inproc:.",
+     "  sweepd ping unix:\n"
+     "  sweepd ping tcp:localhost:7117 --bytes 1200000 --count 100 --format json",
+     swp__ping_command, NULL},
+    {SWP__COMMAND_STATS, "stats", "URL", "Prints what an engine counts, in Prometheus' text format.", NULL,
+     "  sweepd stats unix:", swp__stats_command, NULL},
+    {SWP__COMMAND_LIST, "list", "URL", "Prints the series that an engine holds for this user, as JSON.", NULL,
+     "  sweepd list unix:", swp__list_command, NULL},
 };
 enum { COMMANDS_COUNT = sizeof commands / sizeof commands[0] };
 

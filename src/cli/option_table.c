@@ -12,6 +12,9 @@ enum {
     BENCH = SWP__COMMAND_BENCH_SWEEP,
     GENERATE = SWP__COMMAND_GENERATE,
     SERVE = SWP__COMMAND_SERVE,
+    PING = SWP__COMMAND_PING,
+    STATS = SWP__COMMAND_STATS,
+    LIST = SWP__COMMAND_LIST,
 };
 
 /* In the order of the enumerations they stand for. */
@@ -75,6 +78,24 @@ const swp__option swp__option_table[] = {
     {BENCH, "runs", "N", SWP__OPTION_COUNT, AT(runs), .initial = "10", .least = 1, .most = 100000,
      .help = "timed runs"},
     {BENCH, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "table", .choices = bench_format_names,
+     .help = "a table for people, json for programs"},
+
+    {SWEEP, "engine", "URL", SWP__OPTION_TEXT, AT(engine),
+     .help = "run it on the engine at unix:PATH, tcp:HOST:PORT or spawn:PROGRAM instead of in this process; the output is the "
+             "same"},
+    {SWEEP, "timeout", "S", SWP__OPTION_REAL, AT(timeout), .initial = "0", .low = 0, .high = 604800,
+     .help = "with --engine: seconds after which an answer is given up; 0: never for the sweep, 60 for the rest"},
+    {PING | STATS | LIST, "timeout", "S", SWP__OPTION_REAL, AT(timeout), .initial = "10", .low = 0.001, .high = 604800,
+     .help = "seconds after which an answer is given up"},
+    {SWEEP | PING | STATS | LIST, "token-file", "FILE", SWP__OPTION_TEXT, AT(token_file),
+     .help = "the token that the service asks for"},
+    {PING, "count", "N", SWP__OPTION_COUNT, AT(count), .initial = "1000", .least = 1, .most = 10000000,
+     .help = "round trips"},
+    {PING, "bytes", "N", SWP__OPTION_COUNT, AT(bytes), .initial = "8", .least = 0, .most = UINT64_C(1) << 30,
+     .help = "there and back in each"},
+    {PING, "spin", "US", SWP__OPTION_COUNT, AT(spin), .initial = "20", .least = 0, .most = 1000,
+     .help = "microseconds to look for an answer before sleeping, while that pays; 0: never"},
+    {PING, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "table", .choices = bench_format_names,
      .help = "a table for people, json for programs"},
 
     {SERVE, "listen", "URL", SWP__OPTION_LIST, AT(listen),

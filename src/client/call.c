@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/host.h"
 
+#define CANCEL_NS UINT64_C(10000000000) /* for the end of a call after its CANCEL */
+
 /* ---- the table ---- */
 
 static swp_pending **bucket_of(swp_client *c, uint32_t id)
@@ -198,6 +200,8 @@ static void cancel_if_wanted(swp_client *c, swp_pending *p)
         p->cancel_wanted = true;
     }
     if (p->cancel_wanted && !p->cancel_sent && c->cancels_count < SWP__CANCELS_MAX) {
+        uint64_t patience_ns = swp__now_ns(&c->clock) + CANCEL_NS;
+        p->deadline_ns = p->deadline_ns < patience_ns ? p->deadline_ns : patience_ns;
         p->cancel_sent = true;
         c->cancels[c->cancels_count++] = p->request.id;
     }
