@@ -220,7 +220,8 @@ static void finish_word(swp__certified_plan *p, const swp__slice *slice, int64_t
     uint64_t doubt = p->any_doubt[d] ? doubts[w] : 0;
     doubt = (doubt & number) | (number & ~finite_bars(p, c, number, w));
     doubt &= swp__word_mask(word_bar, slice->trade_from, to);
-    *word = (swp__sign_word){.down = p->down[w] & number, .up = ~p->down[w] & number, .valid = number};
+    uint64_t found = p->down[d * (size_t)p->words + (size_t)w];
+    *word = (swp__sign_word){.down = found & number, .up = ~found & number, .valid = number};
     if (doubt != 0) {
         uint64_t flat = doubt & flat_bars(p, slice, from, to, w, c->bars_needed);
         settle_flat(c, slice, word_bar, flat, word);
@@ -248,7 +249,7 @@ void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int6
     bool plain = !p->any_doubt[d] && !p->has_holes;
     *first_valid = -1;
     if (plain && from >= p->combos[d].bars_needed - 1) {
-        copy_certain(p->down, words, up, down);
+        copy_certain(p->down + d * (size_t)p->words, words, up, down);
         int64_t first = swp__larger(from, slice->trade_from);
         *first_valid = first < to ? first : -1;
         return;

@@ -6,6 +6,7 @@
 enum { BLOCK_ROWS = 512, BLOCK_ROWS_MAX = 4096 };
 
 #define TABLE_BYTES_MAX ((size_t)8 << 20)
+#define AVERAGES_BYTES_MAX ((size_t)4 << 20)
 
 /* ---- sizes ---- */
 
@@ -83,6 +84,13 @@ static size_t table_bytes(const swp__certified_plan *p, size_t lengths_count)
     return bytes < TABLE_BYTES_MAX ? bytes : TABLE_BYTES_MAX;
 }
 
+/* Averages there is room for; sharing pays only where there are fewer than combos. */
+static size_t averages_most(const swp__certified_plan *p)
+{
+    size_t most = AVERAGES_BYTES_MAX / (p->row_doubles * sizeof(double));
+    return most < p->combos_count ? most : p->combos_count;
+}
+
 /* Lays the arrays out behind the plan. What counts them is set: lead, block_rows, words, combos_count, level_two_reach and
  * the table's lengths_count. */
 static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
@@ -94,7 +102,14 @@ static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
     p->sums = take_rows(a, p);
     p->smoothed = take_rows(a, p);
     p->own = take_rows(a, p);
-    p->down = take(a, words, sizeof *p->down);
+    p->row_doubles = (size_t)(p->block_rows * p->filter->lanes);
+    p->hma = take(a, combos, sizeof *p->hma);
+    p->hma3 = take(a, combos, sizeof *p->hma3);
+    p->hma_of = take(a, combos, sizeof *p->hma_of);
+    p->hma3_of = take(a, combos, sizeof *p->hma3_of);
+    p->hma_rows = take(a, averages_most(p), p->row_doubles * sizeof(double));
+    p->bounds = take(a, combos, (size_t)p->filter->lanes * sizeof(double));
+    p->down = take(a, combos * words, sizeof *p->down);
     p->doubt = take(a, combos * words, sizeof *p->doubt);
     p->any_doubt = take(a, combos, sizeof *p->any_doubt);
     p->first_valid = take(a, combos, sizeof *p->first_valid);
@@ -226,7 +241,7 @@ static void set_filter(const swp__certified_plan *p, swp__filter_combo *f, int64
     int64_t closes = p->lead + p->block_rows;
     swp__certify_rows hma_rows = {closes, group_reach - 1 + p->block_rows};
     swp__certify_rows hma3_rows = {closes, hma3_reach(c) - 1 + p->block_rows};
-    f->unit = swp__triangle(c->p) * swp__triangle(c->p);
+    f->unit = p->shares ? 1.0 : swp__triangle(c->p) * swp__triangle(c->p);
     f->hma = swp__hma_weights_of(c, f->unit);
     f->hma3 = swp__hma3_weights_of(c, f->unit);
     swp__certify_bound hma = swp__certify_hma_bound(c, &hma_rows, f->unit);
@@ -244,6 +259,84 @@ static void set_filters(swp__certified_plan *p)
             if (!p->combos[i].exact_only) {
                 set_filter(p, &p->combos[i].filter, reach);
             }
+        }
+    }
+}
+
+/* ---- sharing averages ---- */
+
+static bool same_hma(const swp_params *a, const swp_params *b)
+{
+    return a->half == b->half && a->full == b->full && a->smooth == b->smooth;
+}
+
+static bool same_hma3(const swp_params *a, const swp_params *b)
+{
+    return a->third == b->third && a->mid == b->mid && a->p == b->p;
+}
+
+enum { SLOTS = 2 * SWP__BATCH_MAX, NO_AVERAGE = 0xFFFF };
+
+static size_t slot_of(const swp_params *c)
+{
+    uint64_t h = (uint64_t)c->third;
+    h = h * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)c->mid;
+    h = h * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)c->p;
+    return (size_t)((h * UINT64_C(0x9E3779B97F4A7C15)) >> 32) % SLOTS;
+}
+
+/* Where the combo's HMA3 is in p->hma3; it is put there if it was not yet. */
+static uint16_t find_hma3(swp__certified_plan *p, const swp_params *c, uint16_t *slots)
+{
+    size_t slot = slot_of(c);
+    while (slots[slot] != NO_AVERAGE && !same_hma3(&p->hma3[slots[slot]].params, c)) {
+        slot = (slot + 1) % SLOTS;
+    }
+    if (slots[slot] == NO_AVERAGE) {
+        slots[slot] = (uint16_t)p->hma3_count;
+        p->hma3[p->hma3_count++].params = *c;
+    }
+    return slots[slot];
+}
+
+/* The distinct averages of the certifiable combos. Combos with one HMA stand together. */
+static void find_averages(swp__certified_plan *p)
+{
+    uint16_t slots[SLOTS];
+    memset(slots, 0xFF, sizeof slots);
+    for (size_t d = 0; d < p->distinct_count; d++) {
+        const swp_params *c = &p->combos[d].filter.params;
+        if (p->combos[d].exact_only) {
+            continue;
+        }
+        if (p->hma_count == 0 || !same_hma(&p->hma[p->hma_count - 1].params, c)) {
+            p->hma[p->hma_count++].params = *c;
+        }
+        p->hma_of[d] = (uint16_t)(p->hma_count - 1);
+        p->hma3_of[d] = find_hma3(p, c, slots);
+    }
+}
+
+static bool sharing_pays(const swp__certified_plan *p)
+{
+    const swp__filter_cost *cost = &p->filter->cost;
+    double alone = cost->signs * (double)p->distinct_count;
+    double shared = cost->hma * (double)p->hma_count + cost->hma3 * (double)p->hma3_count +
+                    cost->pair * (double)p->distinct_count;
+    return p->hma_count + p->hma3_count <= averages_most(p) && shared < alone;
+}
+
+static void plan_sharing(swp__certified_plan *p)
+{
+    find_averages(p);
+    p->shares = sharing_pays(p);
+    if (p->shares) {
+        p->hma3_rows = p->hma_rows + p->hma_count * p->row_doubles;
+        for (size_t i = 0; i < p->hma_count; i++) {
+            p->hma[i].weights.hma = swp__hma_weights_of(&p->hma[i].params, 1.0);
+        }
+        for (size_t i = 0; i < p->hma3_count; i++) {
+            p->hma3[i].weights.hma3 = swp__hma3_weights_of(&p->hma3[i].params, 1.0);
         }
     }
 }
@@ -283,6 +376,7 @@ void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops
     p->table.lengths_count = 0;
     sort_combos(combos, p->order, combos_count);
     find_distinct(p, combos);
+    plan_sharing(p);
     set_filters(p);
     p->reach = swp_params_bars_needed(&largest) - 1;
 }

@@ -22,6 +22,15 @@ typedef struct swp__certified_combo {
     swp__flat_sign flat;
 } swp__certified_combo;
 
+/* An average that combos have in common: a combo's HMA or HMA3. */
+typedef struct swp__certified_average {
+    swp_params params; /* of one combo that has it */
+    union {
+        swp__hma_weights hma;
+        swp__hma3_weights hma3;
+    } weights;
+} swp__certified_average;
+
 /* Which bars a rule holds for, and how many in a row up to each word's first bar, not included. */
 typedef struct swp__bar_runs {
     uint64_t *bits;     /* [words] */
@@ -46,8 +55,17 @@ typedef struct swp__certified_plan {
     size_t *order;                /* [combos_count] the caller's combos, sorted */
     size_t *distinct;             /* [combos_count] which of them each of the caller's is */
 
+    /* Where it is cheaper, each distinct average is computed once a superblock, and a combo is the difference of two. */
+    bool shares;
+    size_t hma_count, hma3_count;
+    swp__certified_average *hma, *hma3; /* [count] */
+    uint16_t *hma_of, *hma3_of;         /* [distinct_count] */
+    double *hma_rows, *hma3_rows;       /* [count][row_doubles] */
+    size_t row_doubles;
+    double *bounds;                     /* [lanes] of one combo after the other: [distinct_count][lanes] */
+
     double *sums, *smoothed, *own; /* row 0 of each */
-    uint64_t *down;                /* [words] */
+    uint64_t *down;                /* [distinct_count][words] */
     uint64_t *doubt;               /* [distinct_count][words]; only where any_doubt */
     bool *any_doubt;               /* [distinct_count] */
     int64_t *first_valid;          /* [combos_count] of a superblock */

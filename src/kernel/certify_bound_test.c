@@ -77,7 +77,7 @@ static double worst_ratio(swp__differences *differences, const double *close, co
     quad unit = (quad)(swp__triangle(c->p) * swp__triangle(c->p));
     swp__slice slice = {.close = close, .bars_count = BARS};
     reference_differences(close, BARS, c, reference);
-    differences(&slice, combo, lead, larger(c->half, c->full) - 1, larger(larger(c->third, c->mid), c->p) - 1, ROWS, d, bound);
+    differences(&slice, combo, lead, larger(c->half, c->full) - 1, ROWS, d, bound);
     for (int64_t i = swp_params_bars_needed(c) - 1; i < BARS; i++) {
         double error = fabs((double)((quad)d[i] - unit * reference[i]));
         double e = bound[i / ROWS];

@@ -5,7 +5,7 @@
 #include "kernel/certify_filter.h"
 
 typedef void swp__differences(const swp__slice *slice, const swp__filter_combo *combo, int64_t lead, int64_t hma_lead,
-                              int64_t hma3_lead, int64_t rows, double *d, double *bound);
+                              int64_t rows, double *d, double *bound);
 
 swp__differences swp__differences_plain, swp__differences_fused;
 

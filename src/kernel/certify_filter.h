@@ -40,6 +40,11 @@ typedef struct swp__filter_combo {
     double heaviest_sum; /* of the reference's, in units of the largest close */
 } swp__filter_combo;
 
+typedef struct swp__filter_cost {
+    double signs;           /* of a combo by itself */
+    double hma, hma3, pair; /* the averages that combos share, and a combo of two such */
+} swp__filter_cost;
+
 typedef struct swp__filter_ops {
     int64_t lanes;
 
@@ -55,6 +60,21 @@ typedef struct swp__filter_ops {
      * max(third, mid, p). False: no doubt anywhere, and doubt[] is not written. */
     bool (*signs)(const swp__filter_block *block, const swp__filter_combo *combo, const double *smoothed, double *own,
                   uint64_t *down, uint64_t *doubt);
+
+    /* The two averages of a combo, each for rows 0 .. rows-1, and the signs of their sum as `signs` has them, for word `word` of
+     * each lane; doubt is written only if true is returned. Weights and bounds are in units of 1. */
+    void (*hma_rows)(const swp__filter_block *block, const swp_params *params, const swp__hma_weights *weights,
+                     const double *smoothed, double *out);
+    void (*hma3_rows)(const swp__filter_block *block, const swp_params *params, const swp__hma3_weights *weights, double *own,
+                      double *out);
+    bool (*pair_signs)(const swp__filter_block *block, const double *bounds, const double *hma, const double *hma3,
+                       int64_t word, uint64_t *down, uint64_t *doubt);
+
+    /* E of each lane. */
+    void (*bounds)(const swp__filter_block *block, const swp__filter_combo *combo, double *out);
+
+    /* Nanoseconds a bar, measured where the instruction set is at home; only their ratios matter. */
+    swp__filter_cost cost;
 } swp__filter_ops;
 
 /* NULL: the program was built for another architecture. Running what the CPU lacks is the caller's mistake. */

@@ -1,5 +1,6 @@
 /* The filter in portable vector C: two lanes, with what SSE2 and NEON have for it. */
 #define SWP_LANES 2
+#define COST {.signs = 1.5, .hma = 0.6, .hma3 = 0.9, .pair = 0.5}
 #define OPS swp__filter_ops_c
 #include "kernel/certify_filter.h"
 
@@ -41,7 +42,7 @@ INLINE uint64_t signs_of_quads(const __m128i rows4[4])
         _mm_packs_epi16(_mm_packs_epi32(rows4[0], rows4[1]), _mm_packs_epi32(rows4[2], rows4[3])));
 }
 
-INLINE bool signs_of_rows(const vec d[64], vec bound, uint64_t down[SWP_LANES])
+INLINE bool signs_of_rows(const vec a[64], const vec b[64], vec bound, uint64_t down[SWP_LANES])
 {
     const __m128d sign = _mm_set1_pd(-0.0);
     __m128d least = _mm_set1_pd(__builtin_inf());
@@ -49,8 +50,10 @@ INLINE bool signs_of_rows(const vec d[64], vec bound, uint64_t down[SWP_LANES])
     for (int row = 0; row < 64; row += 16) {
         __m128i lane0[4], lane1[4];
         for (int j = 0; j < 4; j++) {
-            const vec *rows = d + row + 4 * j;
+            vec rows[4];
             for (int k = 0; k < 4; k++) {
+                int at = row + 4 * j + k;
+                rows[k] = b != NULL ? a[at] + b[at] : a[at];
                 least = _mm_min_pd(least, _mm_andnot_pd(sign, (__m128d)rows[k]));
             }
             __m128 first = (__m128)upper_halves(rows[0], rows[1]), second = (__m128)upper_halves(rows[2], rows[3]);

@@ -14,20 +14,81 @@
 #include "kernel/certified_doubts.h"
 #include "kernel/certified_plan.h"
 
-static void find_words(swp__certified_plan *p, const swp__slice *slice, const swp__filter_block *block, int64_t to, size_t d,
-                       const swp__signs *out)
+/* Nothing is known of a combo with windows beyond what the bound is proved for. */
+static void doubt_everything(swp__certified_plan *p, size_t d)
 {
-    swp__certified_combo *c = &p->combos[d];
-    uint64_t *doubt = p->doubt + d * (size_t)p->words;
-    if (c->exact_only) {
-        memset(p->down, 0, (size_t)p->words * sizeof *p->down);
-        memset(doubt, 0xFF, (size_t)p->words * sizeof *doubt);
-        p->any_doubt[d] = true;
-    } else {
-        p->any_doubt[d] = p->filter->signs(block, &c->filter, p->smoothed, p->own, p->down, doubt);
+    size_t words = (size_t)p->words;
+    memset(p->down + d * words, 0, words * sizeof *p->down);
+    memset(p->doubt + d * words, 0xFF, words * sizeof *p->doubt);
+    p->any_doubt[d] = true;
+}
+
+/* Each combo by itself, with the sums of its `smooth`. */
+static void find_signs(swp__certified_plan *p, const swp__filter_block *block)
+{
+    for (size_t first = 0, end; first < p->distinct_count; first = end) {
+        end = swp__certified_group_end(p, first);
+        int64_t reach = swp__certified_group_reach(p, first, end);
+        if (reach > 0) {
+            p->filter->smooth_sums(block, p->combos[first].filter.params.smooth, reach - 1, p->smoothed);
+        }
+        for (size_t d = first; d < end; d++) {
+            if (!p->combos[d].exact_only) {
+                size_t at = d * (size_t)p->words;
+                p->any_doubt[d] = p->filter->signs(block, &p->combos[d].filter, p->smoothed, p->own, p->down + at,
+                                                   p->doubt + at);
+            }
+        }
     }
-    size_t at = c->index * out->stride;
-    swp__certified_finish(p, slice, block->from, to, d, out->up + at, out->down + at, &out->first_valid[c->index]);
+}
+
+static void find_averages(swp__certified_plan *p, const swp__filter_block *block)
+{
+    for (size_t first = 0, end; first < p->hma_count; first = end) {
+        int64_t smooth = p->hma[first].params.smooth, reach = 0;
+        for (end = first; end < p->hma_count && p->hma[end].params.smooth == smooth; end++) {
+            reach = swp__larger(reach, swp__larger(p->hma[end].params.half, p->hma[end].params.full));
+        }
+        p->filter->smooth_sums(block, smooth, reach - 1, p->smoothed);
+        for (size_t i = first; i < end; i++) {
+            const swp__certified_average *a = &p->hma[i];
+            p->filter->hma_rows(block, &a->params, &a->weights.hma, p->smoothed, p->hma_rows + i * p->row_doubles);
+        }
+    }
+    for (size_t i = 0; i < p->hma3_count; i++) {
+        const swp__certified_average *a = &p->hma3[i];
+        p->filter->hma3_rows(block, &a->params, &a->weights.hma3, p->own, p->hma3_rows + i * p->row_doubles);
+    }
+}
+
+static void pair_signs(swp__certified_plan *p, const swp__filter_block *block, size_t d, int64_t word)
+{
+    size_t words = (size_t)p->words;
+    uint64_t *doubt = p->doubt + d * words;
+    const double *hma = p->hma_rows + p->hma_of[d] * p->row_doubles;
+    const double *hma3 = p->hma3_rows + p->hma3_of[d] * p->row_doubles;
+    if (p->filter->pair_signs(block, p->bounds + d * (size_t)p->filter->lanes, hma, hma3, word, p->down + d * words, doubt)) {
+        p->any_doubt[d] = true;
+    }
+}
+
+/* Combos as pairs of averages, a word of each lane at a time: all averages of 64 rows stay near. */
+static void find_pair_signs(swp__certified_plan *p, const swp__filter_block *block)
+{
+    find_averages(p, block);
+    memset(p->doubt, 0, p->distinct_count * (size_t)p->words * sizeof *p->doubt);
+    for (size_t d = 0; d < p->distinct_count; d++) {
+        if (!p->combos[d].exact_only) {
+            p->filter->bounds(block, &p->combos[d].filter, p->bounds + d * (size_t)p->filter->lanes);
+        }
+    }
+    for (int64_t word = 0; word * SWP__WORD_BARS < block->rows; word++) {
+        for (size_t d = 0; d < p->distinct_count; d++) {
+            if (!p->combos[d].exact_only) {
+                pair_signs(p, block, d, word);
+            }
+        }
+    }
 }
 
 /* Combos that are there more than once have one's words. */
@@ -50,15 +111,17 @@ static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t 
     block.rows = swp__round_up((to - from + lanes - 1) / lanes, SWP__WORD_BARS);
     bool finite = p->filter->load(slice, &block);
     swp__certified_begin(p, slice, from, to, finite);
-    for (size_t first = 0, end; first < p->distinct_count; first = end) {
-        end = swp__certified_group_end(p, first);
-        int64_t reach = swp__certified_group_reach(p, first, end);
-        if (reach > 0) {
-            p->filter->smooth_sums(&block, p->combos[first].filter.params.smooth, reach - 1, p->smoothed);
+    if (p->shares) {
+        find_pair_signs(p, &block);
+    } else {
+        find_signs(p, &block);
+    }
+    for (size_t d = 0; d < p->distinct_count; d++) {
+        size_t index = p->combos[d].index, at = index * out->stride;
+        if (p->combos[d].exact_only) {
+            doubt_everything(p, d);
         }
-        for (size_t d = first; d < end; d++) {
-            find_words(p, slice, &block, to, d, out);
-        }
+        swp__certified_finish(p, slice, from, to, d, out->up + at, out->down + at, &out->first_valid[index]);
     }
     swp__certified_settle(p, slice, from, to, out->up, out->down, out->stride, out->first_valid);
     copy_words(p, (to - from + SWP__WORD_BARS - 1) / SWP__WORD_BARS, out);

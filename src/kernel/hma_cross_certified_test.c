@@ -109,13 +109,20 @@ static void assert_equals_strict(const swp__kernel *kernel, const swp__slice *sl
     }
 }
 
-/* Combos that fit the slice; some twice. */
+/* Combos that fit the slice; some twice; in one of three draws of few averages, as in the product of two lists. */
 static size_t draw_combos(swp__random *random, int64_t bars_count, int64_t longest, swp_params *combos)
 {
     size_t count = 0, wanted = (size_t)swp__random_between(random, 1, COMBOS_MAX);
+    size_t kinds = swp__random_between(random, 0, 2) == 0 ? (size_t)swp__random_between(random, 1, 5) : COMBOS_MAX;
+    swp_params hma[COMBOS_MAX], hma3[COMBOS_MAX];
+    for (size_t i = 0; i < kinds; i++) {
+        hma[i] = swp__hard_combo(random, longest);
+        hma3[i] = swp__hard_combo(random, longest);
+    }
     for (size_t tries = 0; tries < 10 * wanted && count < wanted; tries++) {
-        bool again = count > 0 && swp__random_between(random, 0, 9) == 0;
-        combos[count] = again ? combos[count - 1] : swp__hard_combo(random, longest);
+        const swp_params *a = &hma[swp__random_between(random, 0, (int64_t)kinds - 1)];
+        const swp_params *b = &hma3[swp__random_between(random, 0, (int64_t)kinds - 1)];
+        combos[count] = (swp_params){a->half, a->full, a->smooth, b->third, b->mid, b->p};
         count += swp_params_bars_needed(&combos[count]) <= bars_count ? 1 : 0;
     }
     return count;

@@ -4,6 +4,7 @@
  * that the least found is never above the true one). Two rows' halves make one vector, and packing with saturation keeps
  * signs, so that eight rows come to one movemask. */
 #define SWP_LANES 4
+#define COST {.signs = 0.62, .hma = 0.25, .hma3 = 0.4, .pair = 0.15}
 #define OPS swp__filter_ops_avx2
 #include "kernel/certify_filter.h"
 
@@ -38,14 +39,15 @@ INLINE __m256i words_of_bytes(__m256i bytes)
     return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(bytes, by_lane), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-static __attribute__((noinline)) bool signs_of_rows(const vec d[64], vec bound, uint64_t down[SWP_LANES])
+INLINE bool signs_of_rows(const vec a[64], const vec b[64], vec bound, uint64_t down[SWP_LANES])
 {
     int bytes[8] __attribute__((aligned(32)));
     __m256i least = _mm256_set1_epi32(-1);
     for (int i = 0; i < 8; i++) {
         __m256i pairs[4];
         for (int j = 0; j < 4; j++) {
-            pairs[j] = upper_halves(d[8 * i + 2 * j], d[8 * i + 2 * j + 1]);
+            int row = 8 * i + 2 * j;
+            pairs[j] = b != NULL ? upper_halves(a[row] + b[row], a[row + 1] + b[row + 1]) : upper_halves(a[row], a[row + 1]);
             least = _mm256_min_epu32(least, _mm256_and_si256(pairs[j], _mm256_set1_epi32(INT32_MAX)));
         }
         bytes[i] = signs_of_pairs(pairs);
