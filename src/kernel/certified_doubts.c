@@ -211,7 +211,7 @@ static uint64_t finite_bars(const swp__certified_plan *p, const swp__certified_c
 }
 
 static void finish_word(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, size_t d, int64_t w,
-                        swp__sign_word *word)
+                        uint64_t found, swp__sign_word *word)
 {
     swp__certified_combo *c = &p->combos[d];
     uint64_t *doubts = p->doubt + d * (size_t)p->words;
@@ -220,7 +220,6 @@ static void finish_word(swp__certified_plan *p, const swp__slice *slice, int64_t
     uint64_t doubt = p->any_doubt[d] ? doubts[w] : 0;
     doubt = (doubt & number) | (number & ~finite_bars(p, c, number, w));
     doubt &= swp__word_mask(word_bar, slice->trade_from, to);
-    uint64_t found = p->down[d * (size_t)p->words + (size_t)w];
     *word = (swp__sign_word){.down = found & number, .up = ~found & number, .valid = number};
     if (doubt != 0) {
         uint64_t flat = doubt & flat_bars(p, slice, from, to, w, c->bars_needed);
@@ -234,14 +233,6 @@ static void finish_word(swp__certified_plan *p, const swp__slice *slice, int64_t
     }
 }
 
-static void copy_certain(const uint64_t *restrict from, int64_t words, uint64_t *restrict up, uint64_t *restrict down)
-{
-    for (int64_t w = 0; w < words; w++) {
-        down[w] = from[w];
-        up[w] = ~from[w];
-    }
-}
-
 void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, size_t d, uint64_t *up,
                            uint64_t *down, int64_t *first_valid)
 {
@@ -249,7 +240,9 @@ void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int6
     bool plain = !p->any_doubt[d] && !p->has_holes;
     *first_valid = -1;
     if (plain && from >= p->combos[d].bars_needed - 1) {
-        copy_certain(p->down + d * (size_t)p->words, words, up, down);
+        for (int64_t w = 0; w < words; w++) {
+            up[w] = ~down[w];
+        }
         int64_t first = swp__larger(from, slice->trade_from);
         *first_valid = first < to ? first : -1;
         return;
@@ -257,7 +250,7 @@ void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int6
     uint64_t open = 0;
     for (int64_t w = 0; w < words; w++) {
         swp__sign_word word;
-        finish_word(p, slice, from, to, d, w, &word);
+        finish_word(p, slice, from, to, d, w, down[w], &word);
         up[w] = word.up;
         down[w] = word.down;
         note_valid(slice, from + w * SWP__WORD_BARS, word.valid & swp__word_mask(from + w * SWP__WORD_BARS, from, to),

@@ -7,8 +7,8 @@
 /* The superblock [from, to) is next; whether its closes and those the filter looked back to are all finite. */
 void swp__certified_begin(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, bool finite);
 
-/* The words p->down, and p->doubt where any_doubt, of distinct combo `d` -> up[] and down[], but for bars that remain to be settled.
- * first_valid: the first bar that may trade, has both averages and need not be settled; -1: none. */
+/* Of distinct combo `d`: down[], as the filter found it, and p->doubt where any_doubt -> up[] and down[], but for bars that remain
+ * to be settled. first_valid: the first bar that may trade, has both averages and need not be settled; -1: none. */
 void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, size_t d, uint64_t *up,
                            uint64_t *down, int64_t *first_valid);
 

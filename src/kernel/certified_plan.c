@@ -108,6 +108,7 @@ static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
     p->hma_of = take(a, combos, sizeof *p->hma_of);
     p->hma3_of = take(a, combos, sizeof *p->hma3_of);
     p->hma_rows = take(a, averages_most(p), p->row_doubles * sizeof(double));
+    p->pairs = take(a, combos, sizeof *p->pairs);
     p->bounds = take(a, combos, (size_t)p->filter->lanes * sizeof(double));
     p->down = take(a, combos * words, sizeof *p->down);
     p->doubt = take(a, combos * words, sizeof *p->doubt);
@@ -306,6 +307,7 @@ static void find_averages(swp__certified_plan *p)
     memset(slots, 0xFF, sizeof slots);
     for (size_t d = 0; d < p->distinct_count; d++) {
         const swp_params *c = &p->combos[d].filter.params;
+        p->hma_of[d] = (uint16_t)p->hma_count;
         if (p->combos[d].exact_only) {
             continue;
         }
@@ -326,11 +328,46 @@ static bool sharing_pays(const swp__certified_plan *p)
     return p->hma_count + p->hma3_count <= averages_most(p) && shared < alone;
 }
 
+static void sort_by_hma3(const swp__certified_plan *p, uint32_t *pairs, size_t count)
+{
+    for (size_t gap = count / 2; gap > 0; gap /= 2) {
+        for (size_t i = gap; i < count; i++) {
+            uint32_t moving = pairs[i];
+            size_t j = i;
+            for (; j >= gap && p->hma3_of[moving] < p->hma3_of[pairs[j - gap]]; j -= gap) {
+                pairs[j] = pairs[j - gap];
+            }
+            pairs[j] = moving;
+        }
+    }
+}
+
+enum { TILE_HMAS = 6 }; /* 64 rows of so many, of an HMA3 and of what is written stay in the first-level cache */
+
+/* Combos by tiles of HMAs; in a tile by HMA3. */
+static void order_pairs(swp__certified_plan *p)
+{
+    for (size_t first = 0, end; first < p->distinct_count; first = end) {
+        size_t tile = p->hma_of[first] / TILE_HMAS, in_order = p->pairs_count;
+        for (end = first; end < p->distinct_count && p->hma_of[end] / TILE_HMAS == tile; end++) {
+            if (!p->combos[end].exact_only) {
+                p->pairs[p->pairs_count++] = (uint32_t)end;
+            }
+        }
+        sort_by_hma3(p, p->pairs + in_order, p->pairs_count - in_order);
+    }
+}
+
 static void plan_sharing(swp__certified_plan *p)
 {
+    size_t words = (size_t)p->words, lanes = (size_t)p->filter->lanes;
     find_averages(p);
     p->shares = sharing_pays(p);
+    p->down_combo = p->shares ? lanes : words;
+    p->down_lane = p->shares ? 1 : 0; /* else by the block's rows */
+    p->down_word = p->shares ? p->distinct_count * lanes : 1;
     if (p->shares) {
+        order_pairs(p);
         p->hma3_rows = p->hma_rows + p->hma_count * p->row_doubles;
         for (size_t i = 0; i < p->hma_count; i++) {
             p->hma[i].weights.hma = swp__hma_weights_of(&p->hma[i].params, 1.0);

@@ -62,10 +62,15 @@ typedef struct swp__certified_plan {
     uint16_t *hma_of, *hma3_of;         /* [distinct_count] */
     double *hma_rows, *hma3_rows;       /* [count][row_doubles] */
     size_t row_doubles;
-    double *bounds;                     /* [lanes] of one combo after the other: [distinct_count][lanes] */
+    double *bounds;                     /* [distinct_count][lanes] */
+    uint32_t *pairs;                    /* [pairs_count] distinct combos, in an order that keeps their averages near */
+    size_t pairs_count;
 
     double *sums, *smoothed, *own; /* row 0 of each */
-    uint64_t *down;                /* [distinct_count][words] */
+    /* Words of the superblock's lanes as the filter finds them: word w of lane j of distinct combo d is
+     * down[d * down_combo + j * down_lane + w * down_word]. */
+    uint64_t *down;
+    size_t down_combo, down_lane, down_word;
     uint64_t *doubt;               /* [distinct_count][words]; only where any_doubt */
     bool *any_doubt;               /* [distinct_count] */
     int64_t *first_valid;          /* [combos_count] of a superblock */

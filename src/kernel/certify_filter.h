@@ -61,14 +61,14 @@ typedef struct swp__filter_ops {
     bool (*signs)(const swp__filter_block *block, const swp__filter_combo *combo, const double *smoothed, double *own,
                   uint64_t *down, uint64_t *doubt);
 
-    /* The two averages of a combo, each for rows 0 .. rows-1, and the signs of their sum as `signs` has them, for word `word` of
-     * each lane; doubt is written only if true is returned. Weights and bounds are in units of 1. */
+    /* The two averages of a combo, each for rows 0 .. rows-1, and the signs of their sum for word `word` of each lane:
+     * down[lanes] and doubt[lanes], the latter written only if true is returned. Weights and bounds are in units of 1. */
     void (*hma_rows)(const swp__filter_block *block, const swp_params *params, const swp__hma_weights *weights,
                      const double *smoothed, double *out);
     void (*hma3_rows)(const swp__filter_block *block, const swp_params *params, const swp__hma3_weights *weights, double *own,
                       double *out);
-    bool (*pair_signs)(const swp__filter_block *block, const double *bounds, const double *hma, const double *hma3,
-                       int64_t word, uint64_t *down, uint64_t *doubt);
+    bool (*pair_signs)(const double *bounds, const double *hma, const double *hma3, int64_t word, uint64_t *down,
+                       uint64_t *doubt);
 
     /* E of each lane. */
     void (*bounds)(const swp__filter_block *block, const swp__filter_combo *combo, double *out);

@@ -15,11 +15,10 @@
 #include "kernel/certified_plan.h"
 
 /* Nothing is known of a combo with windows beyond what the bound is proved for. */
-static void doubt_everything(swp__certified_plan *p, size_t d)
+static void doubt_everything(swp__certified_plan *p, size_t d, int64_t words, uint64_t *down)
 {
-    size_t words = (size_t)p->words;
-    memset(p->down + d * words, 0, words * sizeof *p->down);
-    memset(p->doubt + d * words, 0xFF, words * sizeof *p->doubt);
+    memset(down, 0, (size_t)words * sizeof *down);
+    memset(p->doubt + d * (size_t)p->words, 0xFF, (size_t)words * sizeof *p->doubt);
     p->any_doubt[d] = true;
 }
 
@@ -61,32 +60,52 @@ static void find_averages(swp__certified_plan *p, const swp__filter_block *block
     }
 }
 
-static void pair_signs(swp__certified_plan *p, const swp__filter_block *block, size_t d, int64_t word)
+static void pair_signs(swp__certified_plan *p, size_t d, int64_t word, int64_t lane_words)
 {
-    size_t words = (size_t)p->words;
-    uint64_t *doubt = p->doubt + d * words;
+    size_t lanes = (size_t)p->filter->lanes;
     const double *hma = p->hma_rows + p->hma_of[d] * p->row_doubles;
     const double *hma3 = p->hma3_rows + p->hma3_of[d] * p->row_doubles;
-    if (p->filter->pair_signs(block, p->bounds + d * (size_t)p->filter->lanes, hma, hma3, word, p->down + d * words, doubt)) {
-        p->any_doubt[d] = true;
+    uint64_t *down = p->down + d * p->down_combo + (size_t)word * p->down_word;
+    uint64_t of_lanes[SWP__FILTER_LANES_MAX];
+    if (p->filter->pair_signs(p->bounds + d * lanes, hma, hma3, word, down, of_lanes)) {
+        uint64_t *doubt = p->doubt + d * (size_t)p->words;
+        if (!p->any_doubt[d]) {
+            memset(doubt, 0, (size_t)p->words * sizeof *doubt);
+            p->any_doubt[d] = true;
+        }
+        for (size_t lane = 0; lane < lanes; lane++) {
+            doubt[lane * (size_t)lane_words + (size_t)word] = of_lanes[lane];
+        }
     }
 }
 
 /* Combos as pairs of averages, a word of each lane at a time: all averages of 64 rows stay near. */
 static void find_pair_signs(swp__certified_plan *p, const swp__filter_block *block)
 {
+    int64_t lane_words = block->rows / SWP__WORD_BARS;
     find_averages(p, block);
-    memset(p->doubt, 0, p->distinct_count * (size_t)p->words * sizeof *p->doubt);
-    for (size_t d = 0; d < p->distinct_count; d++) {
-        if (!p->combos[d].exact_only) {
-            p->filter->bounds(block, &p->combos[d].filter, p->bounds + d * (size_t)p->filter->lanes);
+    for (size_t i = 0; i < p->pairs_count; i++) {
+        size_t d = p->pairs[i];
+        p->filter->bounds(block, &p->combos[d].filter, p->bounds + d * (size_t)p->filter->lanes);
+    }
+    for (int64_t word = 0; word < lane_words; word++) {
+        for (size_t i = 0; i < p->pairs_count; i++) {
+            pair_signs(p, p->pairs[i], word, lane_words);
         }
     }
-    for (int64_t word = 0; word * SWP__WORD_BARS < block->rows; word++) {
-        for (size_t d = 0; d < p->distinct_count; d++) {
-            if (!p->combos[d].exact_only) {
-                pair_signs(p, block, d, word);
-            }
+}
+
+/* Words in the order of bars. */
+static void gather_down(const swp__certified_plan *p, size_t d, int64_t lane_words, int64_t words, uint64_t *down)
+{
+    const uint64_t *found = p->down + d * p->down_combo;
+    if (!p->shares) {
+        memcpy(down, found, (size_t)words * sizeof *down);
+        return;
+    }
+    for (int64_t lane = 0, i = 0; i < words; lane++) {
+        for (int64_t w = 0; w < lane_words && i < words; w++, i++) {
+            down[i] = found[(size_t)lane * p->down_lane + (size_t)w * p->down_word];
         }
     }
 }
@@ -116,15 +135,18 @@ static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t 
     } else {
         find_signs(p, &block);
     }
+    int64_t words = (to - from + SWP__WORD_BARS - 1) / SWP__WORD_BARS;
     for (size_t d = 0; d < p->distinct_count; d++) {
         size_t index = p->combos[d].index, at = index * out->stride;
         if (p->combos[d].exact_only) {
-            doubt_everything(p, d);
+            doubt_everything(p, d, words, out->down + at);
+        } else {
+            gather_down(p, d, block.rows / SWP__WORD_BARS, words, out->down + at);
         }
         swp__certified_finish(p, slice, from, to, d, out->up + at, out->down + at, &out->first_valid[index]);
     }
     swp__certified_settle(p, slice, from, to, out->up, out->down, out->stride, out->first_valid);
-    copy_words(p, (to - from + SWP__WORD_BARS - 1) / SWP__WORD_BARS, out);
+    copy_words(p, words, out);
 }
 
 /* ---- the kernels ---- */
