@@ -120,14 +120,17 @@ void peer_echo(peer *p)
     peer_reply(p, SWP__OP_ECHO, SWP_OK, p->id, NULL, 0, peer_tail(p), p->tail_size);
 }
 
-void peer_tell_series(peer *p, uint64_t handle, const double *close, uint64_t bars_count)
+void peer_tell_series(peer *p, uint64_t handle, const void *close, uint64_t bars_count)
 {
+    double first, last;
+    memcpy(&first, close, sizeof first);
+    memcpy(&last, (const char *)close + (bars_count - 1) * sizeof last, sizeof last);
     swp__wire_series series = {.handle = handle,
-                               .fingerprint = swp__fingerprint_of(close, bars_count * sizeof *close),
+                               .fingerprint = swp__fingerprint_of(close, bars_count * sizeof first),
                                .known = SWP__KNOWN_FINGERPRINT | SWP__KNOWN_N_NAN,
                                .n_bars = bars_count,
-                               .first = close[0],
-                               .last = close[bars_count - 1]};
+                               .first = first,
+                               .last = last};
     peer_reply(p, p->opcode, SWP_OK, p->id, &series, sizeof series, NULL, 0);
 }
 

@@ -56,8 +56,8 @@ void peer_reply(peer *peer, uint8_t opcode, uint8_t status, uint32_t id, const v
                 size_t tail_size);
 void peer_fail(peer *peer, uint8_t opcode, uint32_t id, swp_status status, uint64_t at, const char *text);
 
-/* The usual answers to the frame that was read: the same bytes; a series of that handle. */
+/* The usual answers to the frame that was read: the same bytes; a series of that handle, its closes anywhere in memory. */
 void peer_echo(peer *peer);
-void peer_tell_series(peer *peer, uint64_t handle, const double *close, uint64_t bars_count);
+void peer_tell_series(peer *peer, uint64_t handle, const void *close, uint64_t bars_count);
 
 #endif
