@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE_WORDS = 16 };
+enum { TILE_WORDS = 8 };
 
 /* ---- runs of bars ---- */
 

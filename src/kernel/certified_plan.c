@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-enum { BLOCK_ROWS = 512, BLOCK_ROWS_MAX = 4096 };
+enum { BLOCK_ROWS = 512, BLOCK_ROWS_MAX = 2048 };
 
-#define TABLE_BYTES_MAX ((size_t)8 << 20)
-#define AVERAGES_BYTES_MAX ((size_t)4 << 20)
+#define TABLE_BYTES_MAX ((size_t)1280 << 10)
+#define AVERAGES_BYTES_MAX ((size_t)1 << 20)
 
 /* ---- sizes ---- */
 
