@@ -133,6 +133,9 @@ void swp__call_free(swp__call *call)
     swp__server *server = call->connection->server;
     discount(call);
     swp__sweep_free(call->sweep);
+    if (call->trades.room > 0) {
+        swp__trade_list_free(&call->trades);
+    }
     swp_series_free(call->series);
     if (call->held != NULL) {
         swp__store_give(server->options.store, call->held);
@@ -249,6 +252,12 @@ static void sweep_block(void *context, swp__block *block)
     __builtin_trap(); /* the engine has no more blocks out than it has places */
 }
 
+static void sweep_trade(void *context, const swp__trade *trade)
+{
+    swp__call *call = context;
+    swp__trade_list_add(&call->trades, trade);
+}
+
 static void sweep_progress(void *context, uint64_t combos_done, uint64_t combos_count)
 {
     (void)combos_done;
@@ -292,7 +301,10 @@ swp_status swp__call_sweep(swp__call *call, const swp_series *series, swp_sweep_
 {
     swp__server *server = call->connection->server;
     swp__listener listener = {.done = sweep_done, .context = call, .caller_helps = may_run_inline(call)};
-    if (result == NULL) {
+    if (call->frame.opcode == SWP__OP_TRADES) {
+        call->trades.allocator = &server->allocator;
+        listener.trade = sweep_trade;
+    } else if (result == NULL) {
         if (!make_blocks(call)) {
             return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for the sweep's blocks");
         }

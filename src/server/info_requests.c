@@ -9,6 +9,7 @@
 #include "base/fingerprint.h"
 #include "base/token.h"
 #include "engine/stats.h"
+#include "engine/strategies.h"
 #include "swp/version.h"
 
 /* ---- HELLO ---- */
@@ -159,33 +160,14 @@ swp_status swp__run_stats(swp__call *call, swp_error *error)
 
 /* ---- STRATEGIES ---- */
 
-static void print_strategies(page *p)
-{
-    static const char *const parameters[] = {"half", "full", "smooth", "third", "mid", "p"};
-    swp__fingerprint id = swp__hma_cross_id();
-    print(p, "[{\"id\":%u,\"name\":\"hma-cross\",\"parameters\":[", SWP_STRATEGY_HMA_CROSS);
-    for (size_t i = 0; i < SWP_PARAMS_COUNT; i++) {
-        print(p, "%s{\"name\":\"%s\",\"type\":\"i64\",\"minimum\":1,\"maximum\":%" PRIu64 ",\"default\":null}",
-              i > 0 ? "," : "", parameters[i], SWP__PARAM_MAX);
-    }
-    const uint8_t *bytes = (const uint8_t *)&id;
-    print(p, "],\"columns\":[\"close\"],\"kernel\":\"");
-    for (size_t i = 0; i < sizeof id; i++) {
-        print(p, "%02x", bytes[i]);
-    }
-    print(p, "\"}]");
-}
-
 swp_status swp__run_strategies(swp__call *call, swp_error *error)
 {
-    enum { PAGE_SIZE = 2048 };
-    swp_status status = swp__call_alloc(call, PAGE_SIZE, "the page", &call->result, error);
-    if (status != SWP_OK) {
-        return status;
+    size_t size = swp__strategies_text(NULL, 0);
+    swp_status status = swp__call_alloc(call, size, "the list", &call->result, error);
+    if (status == SWP_OK) {
+        call->result_size = size;
+        swp__strategies_text(call->result, size);
+        swp__call_answer(call, &(swp__wire_reply){0}, call->result, size);
     }
-    call->result_size = PAGE_SIZE;
-    page p = {.text = call->result, .size = PAGE_SIZE};
-    print_strategies(&p);
-    swp__call_answer(call, &(swp__wire_reply){0}, p.text, p.length);
-    return SWP_OK;
+    return status;
 }

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 #include "engine/store.h"
-#include "engine/sweep.h"
+#include "engine/trade_list.h"
 #include "server/server.h"
 #include "wire/wire.h"
 
@@ -63,6 +63,7 @@ struct swp__call {
     swp__load *load;              /* LOAD, LOAD_COMMIT: until committed */
     swp__call *work_next;         /* among those with such work left */
     swp__sweep *sweep;
+    swp__trade_list trades;       /* TRADES: what the sweep has found so far */
     swp_status status;            /* how the sweep ended */
     swp_error error;
     swp__call *cancels;           /* CANCELs that are answered after this call, by `waiting` */

@@ -7,6 +7,7 @@ static const swp__op ops[] = {
     {.opcode = SWP__OP_FIND, .run = swp__run_find},
     {.opcode = SWP__OP_DROP, .run = swp__run_drop},
     {.opcode = SWP__OP_SWEEP, .is_new_work = true, .run = swp__run_sweep},
+    {.opcode = SWP__OP_TRADES, .is_new_work = true, .run = swp__run_trades},
     {.opcode = SWP__OP_CANCEL, .is_cancel = true, .run = swp__run_cancel},
     {.opcode = SWP__OP_STATS, .run = swp__run_stats},
     {.opcode = SWP__OP_STRATEGIES, .run = swp__run_strategies},

@@ -43,5 +43,6 @@ swp_status swp__connection_scope(swp__connection *connection, swp__scope **scope
 
 /* sweep_requests.c */
 swp_status swp__run_sweep(swp__call *call, swp_error *error);
+swp_status swp__run_trades(swp__call *call, swp_error *error);
 
 #endif

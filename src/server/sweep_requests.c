@@ -1,4 +1,4 @@
-/* SWEEP: from the request's arrays to the engine, and from its results to frames. */
+/* SWEEP and TRADES: from the request's arrays to the engine, and from its results to frames. */
 #include "server/requests.h"
 
 #include <inttypes.h>
@@ -24,20 +24,23 @@ static swp_status make_result(swp__call *call, uint64_t rows_count, swp_sweep_re
     return status;
 }
 
+/* The request, and the series it names. */
+static swp_status read_request(swp__call *call, swp_sweep_request *request, swp_error *error)
+{
+    swp__scope *scope;
+    swp_status status = swp__wire_decode_sweep(&call->request, call->tail, request, error);
+    if (status == SWP_OK) {
+        status = swp__connection_scope(call->connection, &scope, error);
+    }
+    return status == SWP_OK ? swp__store_take(scope, call->request.sweep.handle, &call->held, error) : status;
+}
+
 swp_status swp__run_sweep(swp__call *call, swp_error *error)
 {
-    swp__connection *c = call->connection;
     const swp__wire_sweep *sweep = &call->request.sweep;
     swp_sweep_request request;
     swp_sweep_result result;
-    swp__scope *scope;
-    swp_status status = swp__wire_decode_sweep(&call->request, call->tail, &request, error);
-    if (status == SWP_OK) {
-        status = swp__connection_scope(c, &scope, error);
-    }
-    if (status == SWP_OK) {
-        status = swp__store_take(scope, sweep->handle, &call->held, error);
-    }
+    swp_status status = read_request(call, &request, error);
     bool in_blocks = (call->request.flags & SWP__FLAG_SWEEP_BLOCKS) != 0;
     if (status == SWP_OK && !in_blocks) {
         uint64_t windows = sweep->n_windows > 0 ? sweep->n_windows : 1;
@@ -50,8 +53,44 @@ swp_status swp__run_sweep(swp__call *call, swp_error *error)
                            (call->request.flags & SWP__FLAG_SWEEP_PROGRESS) != 0, error);
 }
 
+swp_status swp__run_trades(swp__call *call, swp_error *error)
+{
+    swp_sweep_request request;
+    swp_status status = read_request(call, &request, error);
+    return status == SWP_OK ? swp__call_sweep(call, call->held, &request, NULL, 0, false, error) : status;
+}
+
+static swp_status lay_out_trades(swp__call *call, swp_error *error)
+{
+    size_t size = call->trades.count * SWP__TRADE_BYTES;
+    if (call->trades.no_memory) {
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for more than %zu trades", call->trades.count);
+    }
+    swp_status status = swp__call_alloc(call, size, "the trades", &call->result, error);
+    if (status == SWP_OK) {
+        call->result_size = size;
+        swp__trade_list_write(&call->trades, call->result);
+    }
+    return status;
+}
+
+static void trades_done(swp__call *call)
+{
+    swp_error error;
+    if (lay_out_trades(call, &error) != SWP_OK) {
+        swp__call_fail(call, &error);
+        return;
+    }
+    swp__wire_reply reply = {.trades = {.n_trades = call->trades.count}};
+    swp__call_answer(call, &reply, call->result, call->result_size);
+}
+
 void swp__v2_done(swp__call *call)
 {
+    if (call->status == SWP_OK && call->frame.opcode == SWP__OP_TRADES) {
+        trades_done(call);
+        return;
+    }
     if (call->status == SWP_OK) {
         swp__call_answer(call, &(swp__wire_reply){0}, call->result, call->result_size);
         return;

@@ -109,7 +109,6 @@ def test_server_refuses_an_invalid_frame_as_its_vector_says_and_goes_on(address,
             assert stream.read(len(PING))[12:] == PING[12:]
 
 
-@pytest.mark.xfail(reason="the daemon is growing", strict=False)
 def test_server_serves_every_message_that_is_not_a_draft(served):
     assert served == {m["opcode"] for m in MESSAGES if m["built"]}
 

@@ -81,7 +81,7 @@ def test_strategies_are_json(peer):
     strategy, = json.loads(peer.call(STRATEGIES).payload)
     assert (strategy["id"], strategy["name"], strategy["columns"]) == (1, "hma-cross", ["close"])
     assert [p["name"] for p in strategy["parameters"]] == ["half", "full", "smooth", "third", "mid", "p"]
-    assert all(p["minimum"] == 1 and p["maximum"] == 2**31 - 1 for p in strategy["parameters"])
+    assert all(p["min"] == 1 and p["max"] == 2**31 - 1 for p in strategy["parameters"])
 
 
 # ---- series ----
