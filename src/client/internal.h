@@ -22,7 +22,7 @@
 
 #include <pthread.h>
 #include "base/spin.h"
-#include "engine/sweep.h"
+#include "engine/trade_list.h"
 #include "swp/client.h"
 #include "transport/transport.h"
 #include "wire/wire.h"
@@ -113,6 +113,7 @@ struct swp_pending {
     /* local.c: a sweep in this process */
     swp__sweep *sweep;
     const swp_series *held;
+    swp__trade_list trades;
 };
 
 /* ---- the client ---- */

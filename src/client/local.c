@@ -9,6 +9,7 @@
 #include "client/internal.h"
 #include "engine/stats.h"
 #include "engine/store.h"
+#include "engine/strategies.h"
 #include "swp/version.h"
 
 #define LOOK_NS UINT64_C(10000000)      /* while there is a flag that wakes nobody, or progress to tell */
@@ -156,8 +157,14 @@ static swp_status run_series(swp__local *local, swp_pending *p, const swp__ask *
 
 static size_t write_text(swp__local *local, uint8_t opcode, char *text, size_t size)
 {
-    return opcode == SWP__OP_LIST ? swp__scope_list(local->scope, text, size)
-                                  : swp__stats_text(local->engine, local->store, text, size);
+    switch (opcode) {
+    case SWP__OP_LIST:
+        return swp__scope_list(local->scope, text, size);
+    case SWP__OP_STATS:
+        return swp__stats_text(local->engine, local->store, text, size);
+    default:
+        return swp__strategies_text(text, size);
+    }
 }
 
 static swp_status run_text(swp_client *c, swp_pending *p, swp_error *error)
@@ -190,6 +197,12 @@ static void sweep_done(void *context, swp_status status)
     pthread_mutex_unlock(&c->lock);
 }
 
+static void keep_trade(void *context, const swp__trade *trade)
+{
+    swp_pending *p = context;
+    swp__trade_list_add(&p->trades, trade);
+}
+
 static swp_status start_sweep(swp_client *c, swp_pending *p, const swp__ask *ask, swp_error *error)
 {
     swp__local *local = c->local;
@@ -202,6 +215,10 @@ static swp_status start_sweep(swp_client *c, swp_pending *p, const swp__ask *ask
     swp_sweep_request request = *ask->sweep;
     request.progress = NULL; /* told by the waiting thread */
     swp__listener listener = {.done = sweep_done, .context = p, .caller_helps = ask->caller_waits};
+    if (p->request.opcode == SWP__OP_TRADES) {
+        listener.trade = keep_trade;
+        p->trades.allocator = &c->allocator;
+    }
     swp__cond_init(&p->woken);
     status = swp__sweep_start(local->engine, p->held, &request, &p->result, &listener, &p->sweep, error);
     if (status != SWP_OK) {
@@ -261,17 +278,33 @@ static void wait_for_sweep(swp_client *c, swp_pending *p)
     }
 }
 
+static void tell_trades(swp_client *c, swp_pending *p)
+{
+    uint64_t size = p->trades.count * SWP__TRADE_BYTES;
+    if (p->status == SWP_OK && (p->trades.no_memory || !swp__sink_begin(&p->sink, &c->allocator, size, 0, 0))) {
+        p->status = swp__fail(&p->error, SWP_NO_MEMORY, SWP_AT_NONE, "trades: no memory for %zu", p->trades.count);
+    }
+    if (p->status == SWP_OK) {
+        swp__trade_list_write(&p->trades, p->sink.bytes);
+        p->reply.trades.n_trades = p->trades.count;
+    }
+    swp__trade_list_free(&p->trades);
+}
+
 /* ---- the door ---- */
+
+static bool is_sweep(const swp_pending *p)
+{
+    return p->request.opcode == SWP__OP_SWEEP || p->request.opcode == SWP__OP_TRADES;
+}
 
 static swp_status run(swp_client *c, swp_pending *p, const swp__ask *ask, swp_error *error)
 {
     switch (p->request.opcode) {
     case SWP__OP_STATS:
     case SWP__OP_LIST:
-        return run_text(c, p, error);
-    case SWP__OP_TRADES:
     case SWP__OP_STRATEGIES:
-        return swp__fail(error, SWP_UNKNOWN, 4, "opcode 0x%02x is not served here", p->request.opcode);
+        return run_text(c, p, error);
     default:
         return run_series(c->local, p, ask, error);
     }
@@ -280,7 +313,7 @@ static swp_status run(swp_client *c, swp_pending *p, const swp__ask *ask, swp_er
 swp_status swp__local_start(swp_client *c, swp_pending *p, const swp__ask *ask, swp_error *error)
 {
     p->generation = c->generation;
-    if (p->request.opcode == SWP__OP_SWEEP) {
+    if (is_sweep(p)) {
         return start_sweep(c, p, ask, error);
     }
     swp_status status = SWP_OK;
@@ -297,10 +330,13 @@ swp_status swp__local_start(swp_client *c, swp_pending *p, const swp__ask *ask, 
 
 void swp__local_finish(swp_client *c, swp_pending *p)
 {
-    if (p->request.opcode != SWP__OP_SWEEP) {
+    if (!is_sweep(p)) {
         return;
     }
     wait_for_sweep(c, p);
+    if (p->request.opcode == SWP__OP_TRADES) {
+        tell_trades(c, p);
+    }
     swp__sweep_free(p->sweep);
     swp__store_give(c->local->store, p->held);
     pthread_cond_destroy(&p->woken);

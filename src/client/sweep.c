@@ -214,8 +214,14 @@ swp_status swp_client_trades(swp_client *c, swp_client_series *s, const swp_swee
     swp_pending p = {.client = c,
                      .deadline_ns = swp__client_deadline(c, timeout_ms),
                      .request = {.opcode = SWP__OP_TRADES},
+                     .windows_count = 1,
+                     .combos_count = 1,
                      .sink = {.kind = SWP__SINK_OWNED}};
-    status = swp__client_call(c, &p, &(swp__ask){.series = s, .sweep = request}, error);
+    swp_sweep_request plain = *request;
+    plain.progress = NULL;
+    plain.cancel = NULL;
+    swp__ask ask = {.series = s, .sweep = &plain, .caller_waits = true};
+    status = swp__client_call(c, &p, &ask, error);
     if (status != SWP_OK) {
         return status;
     }

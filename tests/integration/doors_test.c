@@ -1,0 +1,493 @@
+/* One suite over every door: what a client promises holds, and the numbers are those of swp_sweep in this process, bit for bit. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "support/host.h"
+#include "support/service.h"
+#include "support/test.h"
+#include "swp/client.h"
+
+enum { BARS = 3000, COMBOS = 40, WINDOWS = 3, ROWS = WINDOWS * COMBOS };
+
+static double close_of_bars[BARS];
+static int64_t rows[COMBOS * 6];
+static const swp_window windows[WINDOWS] = {{0, 0, BARS}, {100, 500, 2000}, {0, 1500, 1501}};
+
+/* ---- the truth ---- */
+
+typedef struct results {
+    double pnl[ROWS], open_entry[ROWS], open_last[ROWS], open_pnl[ROWS];
+    int64_t trades[ROWS], first_bar[ROWS], open_side[ROWS], open_entry_bar[ROWS];
+    uint8_t finished[ROWS];
+} results;
+
+static swp_sweep_result arrays_of(results *r)
+{
+    return (swp_sweep_result){.pnl = r->pnl, .trades = r->trades, .first_bar = r->first_bar, .open_side = r->open_side,
+                              .open_entry_bar = r->open_entry_bar, .open_entry = r->open_entry, .open_last = r->open_last,
+                              .open_pnl = r->open_pnl, .finished = r->finished};
+}
+
+static void make_input(void)
+{
+    swp__test_walk(close_of_bars, BARS, 7);
+    for (int64_t i = 0; i < COMBOS; i++) {
+        assert_int_equal(swp_params_from_length(2 + 3 * i, (swp_params *)(void *)(rows + 6 * i), NULL), SWP_OK);
+    }
+}
+
+static swp_sweep_request request_of_rows(void)
+{
+    return (swp_sweep_request){.grid = {.combos_count = COMBOS, .rows = rows}, .fee = 0.09, .windows = windows,
+                               .windows_count = WINDOWS};
+}
+
+static void sweep_here(const swp_sweep_request *request, results *expected)
+{
+    swp_engine *engine;
+    swp_series *series;
+    swp_sweep_result arrays = arrays_of(expected);
+    memset(expected, 0, sizeof *expected);
+    assert_int_equal(swp_engine_new(NULL, &engine, NULL), SWP_OK);
+    assert_int_equal(swp_series_new(engine, close_of_bars, BARS, 0, SWP_BORROW, &series, NULL), SWP_OK);
+    assert_int_equal(swp_sweep(engine, series, request, &arrays, NULL), SWP_OK);
+    swp_series_free(series);
+    swp_engine_free(engine);
+}
+
+/* ---- a client of the door ---- */
+
+typedef struct door {
+    service *service;
+    swp_client *client;
+    swp_client_series *series;
+} door;
+
+static door open_door(const char *scheme, uint32_t threads, uint64_t max_frame)
+{
+    door d = {.service = service_start(scheme, threads, max_frame)};
+    swp_error error;
+    swp_client_options options = {.timeout_ms = 60000, .threads = threads};
+    swp_columns columns = {.bars_count = BARS, .close = close_of_bars};
+    make_input();
+    if (swp_client_open(service_url(d.service), &options, &d.client, &error) != SWP_OK ||
+        swp_client_load(d.client, &columns, 0, SWP_KEEP_BORROWED, 0, &d.series, &error) != SWP_OK) {
+        fail_msg("%s", error.message);
+    }
+    return d;
+}
+
+static void close_door(door *d)
+{
+    assert_int_equal(swp_client_drop(d->client, d->series, 0, NULL), SWP_OK);
+    swp_client_close(d->client);
+    service_stop(d->service);
+}
+
+static void assert_sweeps_to(door *d, const swp_sweep_request *request, const results *expected)
+{
+    static results got;
+    swp_error error;
+    swp_sweep_result arrays = arrays_of(&got);
+    memset(&got, 0xee, sizeof got);
+    if (swp_client_sweep(d->client, d->series, request, &arrays, 0, &error) != SWP_OK) {
+        fail_msg("%s", error.message);
+    }
+    size_t used = request->grid.combos_count * (request->windows_count > 0 ? request->windows_count : 1);
+    const char *a = (const char *)&got, *b = (const char *)expected;
+    for (size_t column = 0; column < 8; column++) {
+        assert_memory_equal(a + column * ROWS * 8, b + column * ROWS * 8, used * 8);
+    }
+    assert_memory_equal(got.finished, expected->finished, used);
+}
+
+/* ---- what holds on each ---- */
+
+static void check_numbers(const char *scheme)
+{
+    static const uint32_t threads[] = {1, 2, 8};
+    static const swp_kernel kernels[] = {SWP_KERNEL_AUTO, SWP_KERNEL_STRICT, SWP_KERNEL_STRICT_CHECKED, SWP_KERNEL_EXACT,
+                                         SWP_KERNEL_CERTIFIED};
+    static results expected;
+    for (size_t t = 0; t < 3; t++) {
+        door d = open_door(scheme, threads[t], 0);
+        swp_sweep_request request = request_of_rows();
+        sweep_here(&request, &expected);
+        for (size_t k = 0; k < 5; k++) {
+            swp_cancel never = {0};
+            request.kernel = kernels[k];
+            request.cancel = NULL;
+            assert_sweeps_to(&d, &request, &expected);
+            request.cancel = &never; /* in blocks */
+            assert_sweeps_to(&d, &request, &expected);
+        }
+        close_door(&d);
+    }
+}
+
+static void check_grids(const char *scheme)
+{
+    static results expected;
+    static const int64_t triples[] = {2, 4, 2, 3, 9, 3, 8, 20, 4}, triples3[] = {1, 2, 4, 3, 5, 10};
+    static const int64_t axis[] = {2, 5};
+    door d = open_door(scheme, 2, 0);
+    swp_sweep_request request = {.grid = {.form = SWP_GRID_PAIRS, .combos_count = 6, .hma = triples, .hma_count = 3,
+                                          .hma3 = triples3, .hma3_count = 2},
+                                 .fee = -1.5, .entry = SWP_ENTRY_CROSS};
+    sweep_here(&request, &expected);
+    assert_sweeps_to(&d, &request, &expected);
+    request.grid = (swp_grid){.form = SWP_GRID_AXES, .combos_count = 8};
+    for (size_t i = 0; i < SWP_PARAMS_COUNT; i++) {
+        request.grid.axes[i] = axis;
+        request.grid.axis_counts[i] = i < 3 ? 2 : 1;
+    }
+    sweep_here(&request, &expected);
+    assert_sweeps_to(&d, &request, &expected);
+    close_door(&d);
+}
+
+static void check_small_frames(const char *scheme)
+{
+    static results expected;
+    door d = open_door(scheme, 2, 4096); /* the series in parts, the results in blocks */
+    swp_sweep_request request = request_of_rows();
+    sweep_here(&request, &expected);
+    for (size_t i = 0; i < COMBOS; i += 20) { /* requests fit, replies do not */
+        static results part;
+        swp_sweep_result arrays = arrays_of(&part);
+        swp_sweep_request some = request;
+        some.grid.rows = rows + 6 * i;
+        some.grid.combos_count = 20;
+        assert_int_equal(swp_client_sweep(d.client, d.series, &some, &arrays, 0, NULL), SWP_OK);
+        for (size_t w = 0; w < WINDOWS; w++) {
+            assert_memory_equal(part.pnl + w * 20, expected.pnl + w * COMBOS + i, 20 * 8);
+            assert_memory_equal(part.open_side + w * 20, expected.open_side + w * COMBOS + i, 20 * 8);
+        }
+    }
+    close_door(&d);
+}
+
+static void count_progress(void *context, uint64_t combos_done, uint64_t combos_count)
+{
+    uint64_t *last = context;
+    assert_true(combos_done >= *last);
+    assert_int_equal(combos_count, COMBOS);
+    *last = combos_done;
+}
+
+static void check_progress(const char *scheme)
+{
+    static results expected;
+    uint64_t last = 0;
+    door d = open_door(scheme, 2, 0);
+    swp_sweep_request request = request_of_rows();
+    sweep_here(&request, &expected);
+    request.progress = count_progress;
+    request.progress_context = &last;
+    assert_sweeps_to(&d, &request, &expected);
+    assert_int_equal(last, COMBOS);
+    close_door(&d);
+}
+
+static void check_statuses(const char *scheme)
+{
+    static results untouched;
+    swp_error error;
+    door d = open_door(scheme, 1, 0);
+    swp_sweep_result arrays = arrays_of(&untouched);
+    swp_client_series *other;
+    memset(&untouched, 0x55, sizeof untouched);
+    double nan_close[] = {1, 2, 0.0 / 0.0, 4}, times[] = {1, 2, 3, 4};
+    int64_t falling[] = {1, 5, 5, 6};
+    swp_columns columns = {.bars_count = 4, .close = nan_close};
+    assert_int_equal(swp_client_load(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &other, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 2);
+    columns = (swp_columns){.bars_count = 4, .close = times, .time_ns = falling};
+    assert_int_equal(swp_client_load(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &other, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 2);
+    columns = (swp_columns){.bars_count = 4, .close = times};
+    assert_int_equal(swp_client_find(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &other, &error), SWP_NOT_FOUND);
+    assert_int_equal(swp_client_open_series(d.client, "nobody", 0, &other, &error), SWP_NOT_FOUND);
+    swp_sweep_request request = request_of_rows();
+    request.fee = 101;
+    assert_int_equal(swp_client_sweep(d.client, d.series, &request, &arrays, 0, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, SWP_AT_NONE);
+    swp_window beyond[] = {{0, 0, 5}, {0, 5, BARS + 1}};
+    request = request_of_rows();
+    request.windows = beyond;
+    request.windows_count = 2;
+    assert_int_equal(swp_client_sweep(d.client, d.series, &request, &arrays, 0, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 1);
+    for (size_t i = 0; i < sizeof untouched; i++) {
+        assert_int_equal(((const uint8_t *)&untouched)[i], 0x55);
+    }
+    close_door(&d);
+}
+
+static void check_series(const char *scheme)
+{
+    static results expected;
+    door d = open_door(scheme, 1, 0);
+    swp_client_series *found, *named;
+    swp_series_info info = swp_client_series_info(d.series);
+    assert_true(info.fingerprint_known);
+    assert_int_equal(info.bars_count, BARS);
+    assert_true(info.first == close_of_bars[0] && info.last == close_of_bars[BARS - 1]);
+    swp_columns columns = {.bars_count = BARS, .close = close_of_bars};
+    assert_int_equal(swp_client_find(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &found, NULL), SWP_OK);
+    assert_int_equal(swp_client_name_series(d.client, found, "walk", 0, NULL), SWP_OK);
+    assert_int_equal(swp_client_open_series(d.client, "walk", 0, &named, NULL), SWP_OK);
+    assert_memory_equal(swp_client_series_info(named).fingerprint, info.fingerprint, 16);
+    assert_int_equal(swp_client_hash(d.client, named, 0, NULL), SWP_OK);
+    char *text;
+    assert_int_equal(swp_client_list(d.client, 0, &text, NULL), SWP_OK);
+    assert_non_null(strstr(text, "\"walk\""));
+    swp_client_text_free(d.client, text);
+    assert_int_equal(swp_client_stats(d.client, 0, &text, NULL), SWP_OK);
+    assert_non_null(strstr(text, "sweepd_series_loaded_total 1\n"));
+    swp_client_text_free(d.client, text);
+    assert_int_equal(swp_client_strategies(d.client, 0, &text, NULL), SWP_OK);
+    assert_non_null(strstr(text, "\"hma-cross\""));
+    swp_client_text_free(d.client, text);
+    swp_client_series *first = d.series;
+    d.series = named; /* opened by name it sweeps to the same */
+    swp_sweep_request request = request_of_rows();
+    sweep_here(&request, &expected);
+    assert_sweeps_to(&d, &request, &expected);
+    d.series = first;
+    assert_int_equal(swp_client_drop(d.client, named, 0, NULL), SWP_OK);
+    assert_int_equal(swp_client_drop(d.client, found, 0, NULL), SWP_OK);
+    close_door(&d);
+}
+
+static void check_trades(const char *scheme)
+{
+    door d = open_door(scheme, 2, 0);
+    static results expected;
+    swp_sweep_request all = request_of_rows();
+    all.windows_count = 0;
+    sweep_here(&all, &expected);
+    for (size_t i = 0; i < COMBOS; i += 7) {
+        swp_trades trades;
+        swp_error error;
+        swp_sweep_request request = {.grid = {.combos_count = 1, .rows = rows + 6 * i}, .fee = 0.09};
+        if (swp_client_trades(d.client, d.series, &request, 0, &trades, &error) != SWP_OK) {
+            fail_msg("%s", error.message);
+        }
+        double pnl = 0;
+        uint64_t closed = trades.count > 0 && trades.exit_bar[trades.count - 1] < 0 ? trades.count - 1 : trades.count;
+        for (uint64_t t = 0; t < closed; t++) {
+            pnl += trades.pnl[t];
+            assert_true(trades.entry_bar[t] < trades.exit_bar[t]);
+            assert_true(trades.entry[t] == close_of_bars[trades.entry_bar[t]]);
+            assert_true(trades.exit[t] == close_of_bars[trades.exit_bar[t]]);
+        }
+        assert_int_equal(closed, expected.trades[i]);
+        assert_bits_equal(pnl, expected.pnl[i]);
+        if (closed < trades.count) {
+            assert_int_equal(trades.side[closed], expected.open_side[i]);
+            assert_bits_equal(trades.pnl[closed], expected.open_pnl[i]);
+        }
+        swp_trades_free(d.client, &trades);
+    }
+    close_door(&d);
+}
+
+static void check_echo(const char *scheme)
+{
+    enum { LARGE = 3000000 };
+    static uint8_t bytes[LARGE], reply[LARGE];
+    door d = open_door(scheme, 1, 0);
+    for (size_t i = 0; i < LARGE; i++) {
+        bytes[i] = (uint8_t)(i * 2654435761u >> 11);
+    }
+    static const size_t sizes[] = {0, 1, 8, 16371, 16372, 16373, 16384, 100000, LARGE};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        memset(reply, 0, LARGE);
+        assert_int_equal(swp_client_echo(d.client, bytes, sizes[s], reply, 0, NULL), SWP_OK);
+        assert_memory_equal(bytes, reply, sizes[s]);
+    }
+    close_door(&d);
+}
+
+/* ---- many at once ---- */
+
+static void check_pipelining(const char *scheme)
+{
+    enum { CALLS = 200 }; /* more than max_in_flight */
+    static results expected, got[CALLS];
+    swp_pending *pending[CALLS];
+    door d = open_door(scheme, 2, 0);
+    swp_sweep_request request = request_of_rows();
+    sweep_here(&request, &expected);
+    for (size_t i = 0; i < CALLS; i++) {
+        swp_sweep_result arrays = arrays_of(&got[i]);
+        assert_int_equal(swp_client_submit_sweep(d.client, d.series, &request, &arrays, 0, &pending[i], NULL), SWP_OK);
+    }
+    for (size_t i = 0; i < CALLS; i++) {
+        size_t last_first = i % 2 == 0 ? i / 2 : CALLS - 1 - i / 2;
+        assert_int_equal(swp_pending_wait(pending[last_first], NULL), SWP_OK);
+        assert_memory_equal(&got[last_first], &expected, sizeof expected);
+    }
+    close_door(&d);
+}
+
+typedef struct sweeper {
+    door *door;
+    const results *expected;
+    size_t number, wrong;
+} sweeper;
+
+static void *sweep_often(void *context)
+{
+    sweeper *me = context;
+    for (size_t i = 0; i < 200; i++) {
+        double pnl = 0;
+        int64_t trades = -1;
+        size_t combo = (me->number * 31 + i) % COMBOS;
+        swp_sweep_request request = {.grid = {.combos_count = 1, .rows = rows + 6 * combo}, .fee = 0.09};
+        swp_sweep_result result = {.pnl = &pnl, .trades = &trades};
+        bool right = swp_client_sweep(me->door->client, me->door->series, &request, &result, 0, NULL) == SWP_OK &&
+                     memcmp(&pnl, &me->expected->pnl[combo], sizeof pnl) == 0 && trades == me->expected->trades[combo];
+        me->wrong += right ? 0 : 1;
+    }
+    return NULL;
+}
+
+static void check_threads(const char *scheme)
+{
+    enum { THREADS = 8 };
+    static results expected;
+    pthread_t threads[THREADS];
+    sweeper sweepers[THREADS];
+    door d = open_door(scheme, 2, 0);
+    swp_sweep_request request = request_of_rows();
+    request.windows_count = 0;
+    sweep_here(&request, &expected);
+    for (size_t i = 0; i < THREADS; i++) {
+        sweepers[i] = (sweeper){&d, &expected, i, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, sweep_often, &sweepers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(sweepers[i].wrong, 0);
+    }
+    close_door(&d);
+}
+
+/* ---- ends ---- */
+
+enum { LONG_COMBOS = 4000 };
+
+/* Hours of work. */
+static swp_sweep_request long_request(int64_t *long_rows)
+{
+    for (int64_t i = 0; i < LONG_COMBOS; i++) {
+        assert_int_equal(swp_params_from_length(500 + i % 2000, (swp_params *)(void *)(long_rows + 6 * i), NULL), SWP_OK);
+    }
+    return (swp_sweep_request){.grid = {.combos_count = LONG_COMBOS, .rows = long_rows}, .fee = 0.09,
+                               .kernel = SWP_KERNEL_STRICT_CHECKED};
+}
+
+static void cancel_soon(void *context, uint64_t combos_done, uint64_t combos_count)
+{
+    if (combos_done > 0 && combos_done < combos_count) {
+        swp_cancel_request(context);
+    }
+}
+
+static void check_cancel(const char *scheme)
+{
+    static int64_t long_rows[LONG_COMBOS * 6], trades[LONG_COMBOS];
+    static double pnl[LONG_COMBOS];
+    static uint8_t finished[LONG_COMBOS];
+    door d = open_door(scheme, 2, 0);
+    swp_cancel cancel = {0};
+    swp_sweep_request request = long_request(long_rows);
+    request.cancel = &cancel;
+    request.progress = cancel_soon;
+    request.progress_context = &cancel;
+    swp_sweep_result result = {.pnl = pnl, .trades = trades, .finished = finished};
+    memset(trades, 0xee, sizeof trades);
+    memset(pnl, 0xee, sizeof pnl);
+    assert_int_equal(swp_client_sweep(d.client, d.series, &request, &result, 0, NULL), SWP_CANCELLED);
+    size_t finished_count = 0;
+    for (size_t i = 0; i < LONG_COMBOS; i++) {
+        finished_count += finished[i];
+        if (!finished[i]) {
+            assert_true(trades[i] == 0 && pnl[i] == 0.0);
+        }
+    }
+    assert_in_range(finished_count, 0, LONG_COMBOS - 1);
+    swp_pending *pending;
+    request.cancel = NULL;
+    request.progress = NULL;
+    assert_int_equal(swp_client_submit_sweep(d.client, d.series, &request, &result, 0, &pending, NULL), SWP_OK);
+    assert_false(swp_pending_is_done(pending));
+    swp_pending_cancel(pending);
+    assert_int_equal(swp_pending_wait(pending, NULL), SWP_CANCELLED);
+    close_door(&d);
+}
+
+static void check_timeout(const char *scheme)
+{
+    static int64_t long_rows[LONG_COMBOS * 6];
+    static double pnl[LONG_COMBOS];
+    static results expected;
+    door d = open_door(scheme, 2, 0);
+    swp_sweep_request request = long_request(long_rows);
+    swp_sweep_result result = {.pnl = pnl};
+    assert_int_equal(swp_client_sweep(d.client, d.series, &request, &result, 20, NULL), SWP_TIMED_OUT);
+    request = request_of_rows(); /* the same client, the same series */
+    sweep_here(&request, &expected);
+    assert_sweeps_to(&d, &request, &expected);
+    close_door(&d);
+}
+
+static void check_fork(const char *scheme)
+{
+    static results expected;
+    door d = open_door(scheme, 1, 0);
+    swp_sweep_request request = request_of_rows();
+    sweep_here(&request, &expected);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte = 1;
+        char *text;
+        double pnl[ROWS];
+        swp_sweep_result result = {.pnl = pnl};
+        bool told = swp_client_echo(d.client, &byte, 1, &byte, 0, NULL) == SWP_WRONG_PROCESS &&
+                    swp_client_stats(d.client, 0, &text, NULL) == SWP_WRONG_PROCESS &&
+                    swp_client_sweep(d.client, d.series, &request, &result, 0, NULL) == SWP_WRONG_PROCESS;
+        swp_client_close(d.client);
+        _exit(told ? 0 : 1);
+    }
+    int ended;
+    waitpid(child, &ended, 0);
+    assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+    assert_sweeps_to(&d, &request, &expected);
+    close_door(&d);
+}
+
+#define DOOR_TESTS(name, scheme)                                                                                        \
+    TEST(name##_numbers_are_those_of_this_process_for_every_thread_count_and_kernel) { check_numbers(scheme); }         \
+    TEST(name##_grids_of_lists_are_not_expanded_on_the_way) { check_grids(scheme); }                                    \
+    TEST(name##_progress_rises_to_the_end) { check_progress(scheme); }                                                  \
+    TEST(name##_refuses_with_the_same_statuses_and_places) { check_statuses(scheme); }                                  \
+    TEST(name##_series_are_found_named_and_opened) { check_series(scheme); }                                            \
+    TEST(name##_trades_add_up_to_the_sweep) { check_trades(scheme); }                                                   \
+    TEST(name##_echo_of_any_size_comes_back) { check_echo(scheme); }                                                    \
+    TEST(name##_calls_submitted_ahead_each_get_their_own_result) { check_pipelining(scheme); }                          \
+    TEST(name##_eight_threads_with_two_hundred_sweeps_each_get_their_own) { check_threads(scheme); }                    \
+    TEST(name##_cancel_keeps_what_is_whole) { check_cancel(scheme); }                                                   \
+    TEST(name##_time_out_gives_up_one_call_and_no_more) { check_timeout(scheme); }                                      \
+    TEST(name##_forked_child_is_told_so) { check_fork(scheme); }
+
+DOOR_TESTS(unix, "unix:")
+DOOR_TESTS(tcp, "tcp:")
+DOOR_TESTS(spawn, "spawn:")
+DOOR_TESTS(inproc, "inproc:")
+
+TEST(unix_frames_smaller_than_series_and_results) { check_small_frames("unix:"); }
+TEST(tcp_frames_smaller_than_series_and_results) { check_small_frames("tcp:"); }
