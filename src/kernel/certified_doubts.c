@@ -289,6 +289,20 @@ static void sort_lengths(int64_t *lengths, size_t count)
     }
 }
 
+static size_t row_of(const swp__exact_table *t, int64_t length)
+{
+    size_t low = 0, high = t->lengths_count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (t->lengths[middle] <= length) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* The distinct lengths of level one, once a plan. */
 static void plan_table(swp__certified_plan *p)
 {
@@ -299,6 +313,12 @@ static void plan_table(swp__certified_plan *p)
         if (i == 0 || p->lengths[i] != p->lengths[i - 1]) {
             p->lengths[p->table.lengths_count++] = p->lengths[i];
         }
+    }
+    const swp__exact_table *t = &p->table;
+    for (size_t d = 0; d < p->distinct_count; d++) {
+        const swp_params *c = &p->combos[d].filter.params;
+        p->combos[d].rows = (swp__exact_rows){row_of(t, c->half), row_of(t, c->full), row_of(t, c->third), row_of(t, c->mid),
+                                              row_of(t, c->p)};
     }
 }
 
@@ -338,8 +358,8 @@ static void settle_combo(swp__certified_plan *p, const swp__slice *slice, int64_
         int64_t bars, word_bar = from + w * SWP__WORD_BARS;
         span_of(doubts[w], &first, &bars);
         uint64_t span = swp__word_mask(0, first, first + bars);
-        swp__sign_word word =
-            p->sign->exact_word(slice, &c->filter.params, word_bar + first, bars, c->exact_only ? NULL : table, p->exact_scratch);
+        swp__sign_word word = p->sign->exact_word(slice, &c->filter.params, word_bar + first, bars,
+                                                  c->exact_only ? NULL : table, &c->rows, p->exact_scratch);
         put_bits(&up[w], span, word.up << first);
         put_bits(&down[w], span, word.down << first);
         note_valid(slice, word_bar, word.valid << first, first_valid);

@@ -20,6 +20,7 @@ typedef struct swp__certified_combo {
     bool exact_only; /* windows beyond what the bound is proved for */
     size_t index;    /* of one of the caller's combos that are this one */
     swp__flat_sign flat;
+    swp__exact_rows rows; /* of the plan's table */
 } swp__certified_combo;
 
 /* An average that combos have in common: a combo's HMA or HMA3. */

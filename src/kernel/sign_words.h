@@ -30,7 +30,13 @@ typedef struct swp__exact_table {
     size_t stride;                 /* of a row: swp__exact_table_stride(bars_count) or more */
     double *averages;              /* [lengths_count][stride]: bar b is element SWP__TABLE_PAD + b - first_bar */
     double *closes;                /* [swp__exact_table_closes(longest, bars_count)] room */
+    bool tame;                     /* set by filling: its closes are, and its lengths no hindrance */
 } swp__exact_table;
+
+/* Which rows of a table are a combo's lengths. */
+typedef struct swp__exact_rows {
+    size_t half, full, third, mid, p;
+} swp__exact_rows;
 
 enum { SWP__TABLE_PAD = 32 }; /* written around what is asked for */
 
@@ -58,14 +64,14 @@ typedef struct swp__sign_ops {
                         const uint64_t *up, const uint64_t *down, size_t stride, swp__trade_state *states);
 
     /* The signs of `bars` bars (1..64) from `first_bar` (any bar) on in the strict order of every operation; bit 0 is
-     * first_bar, bits from `bars` on are 0. `table`: has the combo's lengths of the first level, from
+     * first_bar, bits from `bars` on are 0. `table` and `rows`: the combo's averages of level one, from
      * max(smooth, p) - 1 bars before first_bar on; NULL: they are computed. `scratch` has swp__exact_word_scratch_size bytes,
      * 64-byte aligned. */
     swp__sign_word (*exact_word)(const swp__slice *slice, const swp_params *combo, int64_t first_bar, int64_t bars,
-                                 const swp__exact_table *table, void *scratch);
+                                 const swp__exact_table *table, const swp__exact_rows *rows, void *scratch);
 
     /* Fills the table for its bars: NaN before the slice begins and where it has ended. */
-    void (*fill_table)(const swp__slice *slice, const swp__exact_table *table);
+    void (*fill_table)(const swp__slice *slice, swp__exact_table *table);
 } swp__sign_ops;
 
 /* NULL: the program was built for another architecture. Running what the CPU lacks is the caller's mistake. */

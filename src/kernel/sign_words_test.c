@@ -154,6 +154,15 @@ static swp__exact_table new_table(const swp_params *c, int64_t from, int64_t cou
     return t;
 }
 
+static size_t row_of(const swp__exact_table *t, int64_t length)
+{
+    size_t row = 0;
+    while (t->lengths[row] != length) {
+        row++;
+    }
+    return row;
+}
+
 static void free_table(const swp__exact_table *t)
 {
     free((void *)(uintptr_t)t->lengths);
@@ -180,7 +189,9 @@ TEST_EACH_ISA(exact_word_is_the_strict_order_for_any_bars_of_any_combo)
             swp__exact_table table = new_table(&combo, from, count);
             ops_of(variant)->fill_table(&slice, &table);
             const swp__exact_table *choice = round % 2 == 0 ? &table : NULL;
-            swp__sign_word word = ops_of(variant)->exact_word(&slice, &combo, from, count, choice, scratch);
+            swp__exact_rows rows = {row_of(&table, combo.half), row_of(&table, combo.full), row_of(&table, combo.third),
+                                    row_of(&table, combo.mid), row_of(&table, combo.p)};
+            swp__sign_word word = ops_of(variant)->exact_word(&slice, &combo, from, count, choice, &rows, scratch);
             free_table(&table);
             swp__sign_word expected = {0};
             for (int64_t i = 0; i < count; i++) {

@@ -40,6 +40,24 @@ INLINE vec splat(double value)
     return value - (vec){0}; /* exact for every value, and folded to a broadcast */
 }
 
+/* Bit i: lane i of the comparison is true. */
+INLINE uint64_t true_lanes(ivec comparison)
+{
+#if defined(__AVX512DQ__) && SWP_LANES == 8
+    return _mm512_movepi64_mask((__m512i)comparison);
+#elif defined(__AVX2__) && SWP_LANES == 4
+    return (uint64_t)_mm256_movemask_pd((__m256d)comparison);
+#elif defined(__SSE2__) && SWP_LANES == 2
+    return (uint64_t)_mm_movemask_pd((__m128d)comparison);
+#else
+    uint64_t lanes = 0;
+    for (int i = 0; i < SWP_LANES; i++) {
+        lanes |= ((uint64_t)comparison[i] & 1) << i;
+    }
+    return lanes;
+#endif
+}
+
 INLINE vec clear_low_27_bits(vec v)
 {
     ivec bits;
