@@ -26,14 +26,15 @@ static void expand_combos(const swp__sweep *sweep, swp__chain *chain)
     chain->combos_count = 0;
     for (uint64_t i = begin; i < end; i++) {
         size_t kept = chain->combos_count;
-        swp_params combo = swp_grid_at(&sweep->request.grid, part->block.first_combo + i);
+        uint64_t at = swp__order_at(&sweep->order, part->block.combos_count, i);
+        swp_params combo = swp_grid_at(&sweep->request.grid, part->block.first_combo + at);
         swp__trade_state_init(&chain->states[kept]);
         if (swp_params_bars_needed(&combo) > chain->slice.bars_count) {
-            swp__row_write(&part->result, first_row + i, &chain->states[kept], chain->window, 0.0);
+            swp__row_write(&part->result, first_row + at, &chain->states[kept], chain->window, 0.0);
             continue;
         }
         chain->combos[kept] = combo;
-        chain->rows[kept] = first_row + i;
+        chain->rows[kept] = first_row + at;
         chain->combos_count++;
     }
     chain->rows_count = end - begin;

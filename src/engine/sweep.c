@@ -199,7 +199,7 @@ static swp_status size_parts(swp__sweep *plan, sizes *s, swp_error *error)
         uint64_t timely = (uint64_t)fmin(BLOCK_NS / s->combo_ns, 1e15) * plan->slots_count;
         uint64_t combos = least(limits->max_block_bytes / combo_bytes, most(timely, plan->batch * plan->slots_count));
         combos = combos > plan->batch ? combos / plan->batch * plan->batch : combos;
-        plan->part_combos = least(combos, plan->combos_count);
+        plan->part_combos = least(swp__order_run(&plan->order, combos), plan->combos_count);
         plan->parts_count = (uint32_t)least(limits->max_blocks, (plan->combos_count - 1) / plan->part_combos + 1);
         s->part_memory = round_up_64(plan->part_combos * combo_bytes);
     }
@@ -275,6 +275,7 @@ static swp__sweep plan_sweep(swp_engine *engine, const swp_series *series, const
     }
     uint64_t threads = request->max_threads != 0 ? least(request->max_threads, engine->threads) : engine->threads;
     plan.batch = chain_batch(kernel, plan.combos_count, plan.windows_count, threads);
+    plan.order = swp__order_of(&plan.request.grid, plan.batch);
     plan.slots_count = (uint32_t)threads;
     return plan;
 }

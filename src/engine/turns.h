@@ -2,6 +2,7 @@
 #ifndef SWP_ENGINE_TURNS_H
 #define SWP_ENGINE_TURNS_H
 
+#include "engine/order.h"
 #include "engine/sweep.h"
 
 #define SWP__UNIT_NS 1e6 /* work a thread does before it looks at the other sweeps */
@@ -80,6 +81,7 @@ struct swp__sweep {
     const swp__kernel *kernel;
     swp__exec exec;
     uint64_t combos_count;
+    swp__order order;      /* of the combos of a part */
     uint64_t part_combos;  /* combos a part */
     size_t batch;          /* combos a chain */
     int64_t segment_bars;  /* that a segment has room for; 0: the kernel needs none */
