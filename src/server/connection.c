@@ -111,7 +111,7 @@ static bool must_wait(const swp__connection *c)
 /* Would it be read if something came? */
 static bool is_listened_to(const swp__connection *c)
 {
-    return !c->ended && !c->closing && c->stash_size == 0 && !must_wait(c) &&
+    return swp__stream_is_open(&c->stream) && !c->ended && !c->closing && c->stash_size == 0 && !must_wait(c) &&
            waiting_bytes(c) < c->server->options.limits.max_waiting;
 }
 
