@@ -12,6 +12,7 @@
 #define SWP_SERVER_INTERNAL_H
 
 #include <pthread.h>
+#include "base/spin.h"
 #include "engine/store.h"
 #include "engine/trade_list.h"
 #include "server/server.h"
@@ -175,8 +176,7 @@ struct swp__server {
     int posted_some; /* atomic: the list is not empty */
     int sleeping;    /* atomic: the thread may be in a wait that only a wake ends */
 
-    uint64_t spin_ns;     /* how long to look before sleeping, from what the last waits took */
-    double usual_wait_ns;
+    swp__spin spin;
     swp__connection *last_caller; /* who asked for the last sweep, and when somebody else did */
     uint64_t other_caller_ns;
 

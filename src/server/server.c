@@ -33,6 +33,7 @@ swp_status swp__server_new(const swp__server_options *options, swp__server **ser
     made->poller = options->poller;
     made->now_ns = made->started_ns = swp__now_ns(&made->clock);
     made->look_ns = NEVER;
+    made->spin = options->may_spin ? swp__spin_new(options->limits.spin_us * 1000) : (swp__spin){0};
     pthread_mutex_init(&made->posted_lock, NULL);
     *server = made;
     return SWP_OK;
@@ -261,32 +262,21 @@ static void work(swp__server *server)
 
 /* ---- waiting ---- */
 
-static void relax(void)
+/* Looks for events for a while before sleeping, as long as that pays. Not while sweeps run: they need the CPU more. */
+static int look_for_events(swp__server *server, swp__event *events)
 {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-/* Looks for events without sleeping, as long as that has paid lately: a wake-up costs more than the wait for a peer that answers
- * at once. Not while sweeps run: they need the CPU more. */
-static int spin(swp__server *server, swp__event *events)
-{
-    uint64_t most = server->options.limits.spin_us * 1000;
-    if (!server->options.may_spin || most == 0 || server->running > 0 || server->usual_wait_ns > (double)most) {
+    uint64_t look_ns = server->running == 0 ? swp__spin_begin(&server->spin) : 0;
+    if (look_ns == 0) {
         return 0;
     }
-    uint64_t end = swp__now_ns(&server->clock) + most;
+    uint64_t end = swp__now_ns(&server->clock) + look_ns;
+    int count = 0;
     do {
-        int count = swp__poller_wait(server->poller, events, EVENTS_MAX, 0);
-        if (count > 0 || some_posted(server)) {
-            return count;
-        }
-        relax();
-    } while (swp__now_ns(&server->clock) < end);
-    return 0;
+        count = swp__poller_wait(server->poller, events, EVENTS_MAX, 0);
+        swp__spin_relax();
+    } while (count == 0 && !some_posted(server) && swp__now_ns(&server->clock) < end);
+    swp__spin_end(&server->spin, count > 0);
+    return count;
 }
 
 static int sleep_for_events(swp__server *server, swp__event *events, int64_t timeout_ns)
@@ -300,28 +290,13 @@ static int sleep_for_events(swp__server *server, swp__event *events, int64_t tim
     return count;
 }
 
-/* Keeps the usual length of a wait, so that spinning begins with a burst of calls and ends with it. */
-static void learn(swp__server *server, uint64_t waited_ns)
-{
-    double most = 4000.0 * (double)server->options.limits.spin_us;
-    double waited = (double)waited_ns < most ? (double)waited_ns : most;
-    server->usual_wait_ns += (waited - server->usual_wait_ns) / 8.0;
-}
-
 static int wait_for_events(swp__server *server, swp__event *events, int64_t timeout_ns)
 {
     if (timeout_ns == 0) {
         return swp__poller_wait(server->poller, events, EVENTS_MAX, 0);
     }
-    uint64_t before = server->options.may_spin ? swp__now_ns(&server->clock) : 0;
-    int count = spin(server, events);
-    if (count == 0 && !some_posted(server)) {
-        count = sleep_for_events(server, events, timeout_ns);
-    }
-    if (server->options.may_spin && count > 0) {
-        learn(server, swp__now_ns(&server->clock) - before);
-    }
-    return count;
+    int count = look_for_events(server, events);
+    return count == 0 && !some_posted(server) ? sleep_for_events(server, events, timeout_ns) : count;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
