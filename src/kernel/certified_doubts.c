@@ -366,21 +366,93 @@ static void settle_combo(swp__certified_plan *p, const swp__slice *slice, int64_
     }
 }
 
-void swp__certified_settle(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, uint64_t *up,
-                           uint64_t *down, size_t stride, int64_t *first_valid)
+/* ---- many doubts ---- */
+
+/* A multiply-add of the exact kernel costs so much of one in an exact word, where loads are not aligned. */
+#define DENSE_COST 0.65
+
+static int64_t doubtful_words(const swp__certified_plan *p, size_t d, int64_t words)
 {
-    int64_t words = (to - from + SWP__WORD_BARS - 1) / SWP__WORD_BARS;
-    for (int64_t i = 0; i * TILE_WORDS < words; i++) {
-        const swp__doubt_tile *tile = &p->tiles[i];
-        if (tile->end_word == 0) {
+    int64_t count = 0;
+    for (int64_t w = 0; w < words; w++) {
+        count += p->doubt[d * (size_t)p->words + (size_t)w] != 0 ? 1 : 0;
+    }
+    return count;
+}
+
+static void note_earlier(int64_t bar, int64_t *first_valid)
+{
+    if (bar >= 0) {
+        *first_valid = *first_valid < 0 ? bar : swp__smaller(*first_valid, bar);
+    }
+}
+
+/* Combos that have doubts in most words; and whether the exact kernel is the cheaper way for them. */
+static size_t choose_dense(swp__certified_plan *p, int64_t words)
+{
+    size_t count = 0;
+    double exact = 0.0, by_word = 0.0, longest = 0.0;
+    for (size_t d = 0; d < p->distinct_count; d++) {
+        const swp_params *c = &p->combos[d].filter.params;
+        int64_t doubtful = p->any_doubt[d] && !p->combos[d].exact_only ? doubtful_words(p, d, words) : 0;
+        if (4 * doubtful < 3 * words) {
             continue;
         }
-        const swp__exact_table *table = fill_table(p, slice, from, to, tile) ? &p->table : NULL;
-        for (size_t d = 0; d < p->distinct_count; d++) {
+        p->dense_of[count++] = d;
+        exact += DENSE_COST * (double)(words * SWP__WORD_BARS) * (double)(c->smooth + c->p);
+        by_word += (double)doubtful * multiply_adds(c, SWP__WORD_BARS, true);
+        longest = fmax(longest, (double)swp__larger(swp__larger(c->half, c->full), swp__larger(swp__larger(c->third, c->mid), c->p)));
+    }
+    double rows = (double)(words * SWP__WORD_BARS) + (double)(p->filter->lanes * p->lead);
+    return p->exact_plan_combos > 0 && exact + DENSE_COST * rows * longest < by_word ? count : 0;
+}
+
+/* dense[first..end) by the exact kernel, all their words. */
+static void settle_group(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, size_t count,
+                         const size_t *of, const swp__signs *out)
+{
+    swp__signs found = {p->dense_up, p->dense_down, (size_t)p->words, p->dense_first_valid};
+    size_t bytes = (size_t)((to - from + SWP__WORD_BARS - 1) / SWP__WORD_BARS) * sizeof(uint64_t);
+    for (size_t i = 0; i < count; i++) {
+        p->dense[i] = p->combos[of[i]].filter.params;
+    }
+    p->exact->prepare(slice, p->dense, count, p->exact_plan);
+    p->exact->signs(slice, p->dense, count, from, to, &found, p->exact_plan);
+    for (size_t i = 0; i < count; i++) {
+        size_t index = p->combos[of[i]].index;
+        memcpy(out->up + index * out->stride, found.up + i * found.stride, bytes);
+        memcpy(out->down + index * out->stride, found.down + i * found.stride, bytes);
+        note_earlier(found.first_valid[i], &out->first_valid[index]);
+        p->any_doubt[of[i]] = false;
+    }
+}
+
+static void settle_dense(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, const swp__signs *out)
+{
+    size_t count = choose_dense(p, (to - from + SWP__WORD_BARS - 1) / SWP__WORD_BARS);
+    for (size_t first = 0; first < count; first += p->exact_plan_combos) {
+        size_t left = count - first;
+        settle_group(p, slice, from, to, left < p->exact_plan_combos ? left : p->exact_plan_combos, p->dense_of + first, out);
+    }
+}
+
+/* ---- the whole ---- */
+
+void swp__certified_settle(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, const swp__signs *out)
+{
+    int64_t words = (to - from + SWP__WORD_BARS - 1) / SWP__WORD_BARS;
+    settle_dense(p, slice, from, to, out);
+    for (int64_t i = 0; i * TILE_WORDS < words; i++) {
+        const swp__doubt_tile *tile = &p->tiles[i];
+        const swp__exact_table *table = NULL;
+        for (size_t d = 0; d < p->distinct_count && tile->end_word != 0; d++) {
             if (p->any_doubt[d]) {
+                if (table == NULL && fill_table(p, slice, from, to, tile)) {
+                    table = &p->table;
+                }
                 size_t index = p->combos[d].index;
-                settle_combo(p, slice, from, d, tile, table, up + index * stride, down + index * stride,
-                             &first_valid[index]);
+                settle_combo(p, slice, from, d, tile, table, out->up + index * out->stride,
+                             out->down + index * out->stride, &out->first_valid[index]);
             }
         }
     }

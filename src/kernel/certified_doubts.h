@@ -12,9 +12,8 @@ void swp__certified_begin(swp__certified_plan *p, const swp__slice *slice, int64
 void swp__certified_finish(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, size_t d, uint64_t *up,
                            uint64_t *down, int64_t *first_valid);
 
-/* Evaluates what remains of all combos in the strict order. Word i of distinct combo d is up[p->combos[d].index * stride + i];
- * first_valid[p->combos[d].index] likewise. */
-void swp__certified_settle(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, uint64_t *up,
-                           uint64_t *down, size_t stride, int64_t *first_valid);
+/* Evaluates what remains of all combos in the strict order. Of distinct combo d are the words that begin at p->combos[d].index *
+ * out->stride, and out->first_valid[p->combos[d].index]. */
+void swp__certified_settle(swp__certified_plan *p, const swp__slice *slice, int64_t from, int64_t to, const swp__signs *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "kernel/certified_plan.h"
 
 #include <string.h>
+#include "kernel/exact_plan.h"
 
 enum { BLOCK_ROWS = 512, BLOCK_ROWS_MAX = 2048 };
 
@@ -91,6 +92,16 @@ static size_t averages_most(const swp__certified_plan *p)
     return most < p->combos_count ? most : p->combos_count;
 }
 
+/* Combos that the exact kernel can plan for at a time in so many bytes. */
+static size_t exact_plan_combos(const swp__certified_plan *p, const swp_params *largest, size_t bytes)
+{
+    size_t combos = p->combos_count;
+    while (combos > 0 && swp__exact_plan_size(largest, combos, (int)p->filter->lanes) > bytes) {
+        combos /= 2;
+    }
+    return combos;
+}
+
 /* Lays the arrays out behind the plan. What counts them is set: lead, block_rows, words, combos_count, level_two_reach and
  * the table's lengths_count. */
 static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
@@ -107,7 +118,6 @@ static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
     p->hma3 = take(a, combos, sizeof *p->hma3);
     p->hma_of = take(a, combos, sizeof *p->hma_of);
     p->hma3_of = take(a, combos, sizeof *p->hma3_of);
-    p->hma_rows = take(a, averages_most(p), p->row_doubles * sizeof(double));
     p->pairs = take(a, combos, sizeof *p->pairs);
     p->bounds = take(a, combos, (size_t)p->filter->lanes * sizeof(double));
     p->down = take(a, combos * words, sizeof *p->down);
@@ -118,7 +128,16 @@ static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
     p->finite = take_runs(a, words);
     p->same = take_runs(a, words);
     p->tiles = take(a, words, sizeof *p->tiles);
+    p->dense = take(a, combos, sizeof *p->dense);
+    p->dense_up = p->down;
+    p->dense_down = take(a, combos * words, sizeof *p->dense_down);
+    p->dense_first_valid = take(a, combos, sizeof *p->dense_first_valid);
+    p->dense_of = take(a, combos, sizeof *p->dense_of);
+    size_t begin = a->used;
+    p->hma_rows = take(a, averages_most(p), p->row_doubles * sizeof(double));
     p->table.averages = take(a, table_bytes(p, p->table.lengths_count), 1);
+    p->exact_plan = p->hma_rows;
+    p->exact_plan_combos = exact_plan_combos(p, largest, a->used - begin);
     int64_t longest = swp__larger(hma_reach(largest), hma3_reach(largest));
     p->table.closes = take(a, swp__exact_table_closes(longest, p->words * SWP__WORD_BARS + p->level_two_reach), sizeof(double));
     p->exact_scratch = take(a, 1, swp__exact_word_scratch_size(largest));
@@ -394,13 +413,13 @@ static swp_params largest_of(const swp_params *combos, size_t combos_count)
     return most;
 }
 
-void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__slice *slice,
-                              const swp_params *combos, size_t combos_count, void *scratch)
+void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__kernel *exact,
+                              const swp__slice *slice, const swp_params *combos, size_t combos_count, void *scratch)
 {
     arena a = {scratch, 0};
     swp__certified_plan *p = take(&a, 1, sizeof *p);
     swp_params largest = largest_of(combos, combos_count);
-    *p = (swp__certified_plan){.filter = filter, .sign = sign, .combos_count = combos_count};
+    *p = (swp__certified_plan){.filter = filter, .sign = sign, .exact = exact, .combos_count = combos_count};
     p->lengths = take_lengths(&a, combos_count);
     p->lead = swp__certified_lead(combos, combos_count);
     p->block_rows = swp__certified_block_rows(filter, slice->bars_count, p->lead);

@@ -47,6 +47,7 @@ typedef struct swp__doubt_tile {
 typedef struct swp__certified_plan {
     const swp__filter_ops *filter;
     const swp__sign_ops *sign;
+    const swp__kernel *exact;
     int64_t block_rows; /* bars a lane */
     int64_t lead;       /* bars before a block that certifiable combos reach back to */
     int64_t reach;      /* that any combo does */
@@ -83,6 +84,15 @@ typedef struct swp__certified_plan {
     swp__bar_runs same;           /* closes equal to the one before */
     swp__doubt_tile *tiles;
 
+    /* of combos whose doubts are many: their params, the words found for them, and memory for the exact kernel to plan in, which
+     * is that of hma_rows and the table */
+    swp_params *dense;            /* [combos_count] */
+    uint64_t *dense_up, *dense_down; /* [combos_count][words]; dense_up is `down` */
+    int64_t *dense_first_valid;   /* [combos_count] */
+    size_t *dense_of;             /* [combos_count] distinct combos */
+    void *exact_plan;
+    size_t exact_plan_combos;     /* it has room for at a time; 0: for none */
+
     int64_t level_two_reach; /* longest window of level two, less 1 */
     int64_t *lengths;        /* room */
     size_t table_bytes;
@@ -101,8 +111,8 @@ size_t swp__certified_plan_size(const swp__filter_ops *filter, int64_t bars_coun
                                 size_t combos_count);
 
 /* Makes the plan at the beginning of scratch. */
-void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__slice *slice,
-                              const swp_params *combos, size_t combos_count, void *scratch);
+void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops *sign, const swp__kernel *exact,
+                              const swp__slice *slice, const swp_params *combos, size_t combos_count, void *scratch);
 
 /* Sorted combos [first, end) have one `smooth`; returns end. */
 size_t swp__certified_group_end(const swp__certified_plan *p, size_t first);

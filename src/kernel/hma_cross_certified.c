@@ -13,6 +13,7 @@
 #include <string.h>
 #include "kernel/certified_doubts.h"
 #include "kernel/certified_plan.h"
+#include "kernel/hma_cross_exact.h"
 
 /* Nothing is known of a combo with windows beyond what the bound is proved for. */
 static void doubt_everything(swp__certified_plan *p, size_t d, int64_t words, uint64_t *down)
@@ -145,7 +146,7 @@ static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t 
         }
         swp__certified_finish(p, slice, from, to, d, out->up + at, out->down + at, &out->first_valid[index]);
     }
-    swp__certified_settle(p, slice, from, to, out->up, out->down, out->stride, out->first_valid);
+    swp__certified_settle(p, slice, from, to, out);
     copy_words(p, words, out);
 }
 
@@ -183,8 +184,8 @@ int64_t swp__certified_quantum_bars(const swp__filter_ops *filter, const swp__sl
     return filter->lanes * swp__certified_block_rows(filter, slice->bars_count, lead);
 }
 
-SWP__CERTIFIED_KERNEL(c, swp__filter_ops_c, swp__sign_ops_c, 2.0)
+SWP__CERTIFIED_KERNEL(c, swp__filter_ops_c, swp__sign_ops_c, swp__hma_cross_exact_c, 2.0)
 #if defined(__x86_64__)
-SWP__CERTIFIED_KERNEL(avx2, swp__filter_ops_avx2, swp__sign_ops_avx2, 0.9)
-SWP__CERTIFIED_KERNEL(avx512, swp__filter_ops_avx512, swp__sign_ops_avx512, 0.6)
+SWP__CERTIFIED_KERNEL(avx2, swp__filter_ops_avx2, swp__sign_ops_avx2, swp__hma_cross_exact_avx2, 0.9)
+SWP__CERTIFIED_KERNEL(avx512, swp__filter_ops_avx512, swp__sign_ops_avx512, swp__hma_cross_exact_avx512, 0.6)
 #endif

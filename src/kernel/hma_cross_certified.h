@@ -14,11 +14,12 @@ int64_t swp__certified_quantum_bars(const swp__filter_ops *filter, const swp__sl
 void swp__certified_signs(const swp__slice *slice, const swp_params *combos, size_t combos_count, int64_t from, int64_t to,
                           const swp__signs *signs, void *scratch);
 
-/* Defines swp__hma_cross_certified_<suffix>; combo_ns is what a bar of a combo costs, measured on the study's series. */
-#define SWP__CERTIFIED_KERNEL(suffix, loops, trading, combo_ns)                                                         \
+/* Defines swp__hma_cross_certified_<suffix>; exact is the exact kernel of the instruction set, combo_ns what a bar of a combo
+ * costs, measured on the study's series. */
+#define SWP__CERTIFIED_KERNEL(suffix, loops, trading, exact, combo_ns)                                                  \
     static void prepare_##suffix(const swp__slice *slice, const swp_params *combos, size_t combos_count, void *scratch) \
     {                                                                                                                   \
-        swp__certified_plan_make(&(loops), &(trading), slice, combos, combos_count, scratch);                           \
+        swp__certified_plan_make(&(loops), &(trading), &(exact), slice, combos, combos_count, scratch);                 \
     }                                                                                                                   \
     static size_t scratch_size_##suffix(int64_t bars_count, const swp_params *largest, size_t combos_count)             \
     {                                                                                                                   \

@@ -14,7 +14,9 @@ enum { BARS_MAX = 6000, COMBOS_MAX = 40 };
 /* The AVX-512 source with its four operations emulated: certify_filter_emulated.c. */
 extern const swp__filter_ops swp__filter_ops_eight_lanes;
 extern const swp__sign_ops swp__sign_ops_eight_lanes;
-SWP__CERTIFIED_KERNEL(eight_lanes, swp__filter_ops_eight_lanes, swp__sign_ops_eight_lanes, 1.0)
+extern const swp__kernel swp__hma_cross_exact_eight_lanes;
+SWP__CERTIFIED_KERNEL(eight_lanes, swp__filter_ops_eight_lanes, swp__sign_ops_eight_lanes, swp__hma_cross_exact_eight_lanes,
+                      1.0)
 
 static const swp__kernel *kernel_of(swp__variant variant)
 {
