@@ -36,3 +36,19 @@ def test_nothing_run_fails(tmp_path):
 def test_a_missing_report_is_a_failure(tmp_path):
     done = run(junit(tmp_path, ""), tmp_path / "none.xml")
     assert done.stdout.endswith("1 passed, 1 failed\n") and done.returncode == 1
+
+
+def test_a_c_program_that_crashed_is_a_failure(tmp_path):
+    junit = tmp_path / "testlog.junit.xml"
+    junit.write_text('<testsuites><testsuite name="sweepd.wire"><testcase/></testsuite></testsuites>')
+    for result, line, code in [("ERROR", "1 passed, 1 failed", 1), ("TIMEOUT", "1 passed, 1 failed", 1), ("OK", "1 passed, 0 failed", 0)]:
+        (tmp_path / "testlog.json").write_text(f'{{"name": "wire", "result": "{result}"}}\n')
+        done = run(junit)
+        assert (done.stdout.splitlines()[-1], done.returncode) == (line, code)
+
+
+def test_a_c_test_that_failed_is_counted_once(tmp_path):
+    junit = tmp_path / "testlog.junit.xml"
+    junit.write_text('<testsuites><testsuite name="sweepd.wire"><testcase><failure/></testcase></testsuite></testsuites>')
+    (tmp_path / "testlog.json").write_text('{"name": "wire", "result": "ERROR"}\n')
+    assert run(junit).stdout == "0 passed, 1 failed\n"
