@@ -305,7 +305,7 @@ def test_connect_ask_and_close_before_the_reply(sweepd, tmp_path):
     with Served(sweepd, tmp_path, listen=("unix", "tcp")) as served:
         with served.peer() as peer:
             echo(peer)
-        before = served.descriptors()
+            before = served.descriptors()  # with one connection, as in the end
         for i in range(100):
             with served.peer(("unix", "tcp")[i % 2]) as peer:
                 peer.send(v1_frame(0, close, params)[:None if i % 3 else -100])
