@@ -100,7 +100,7 @@ TEST(a_shared_chain_gives_what_the_strict_kernel_gives)
     assert_memory_equal(&exact, &strict, sizeof exact);
 }
 
-/* What docs/decisions/0007 states: for each thread, a bounded scratch, a chain, and 1 MiB of sign words. */
+/* What docs/decisions/0009 states: for each thread, a bounded scratch, a chain, and 1 MiB of sign words. */
 TEST(a_sweep_with_signs_allocates_once_and_what_is_stated)
 {
     swp__test_memory memory = {0};
