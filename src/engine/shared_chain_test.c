@@ -77,10 +77,11 @@ TEST(threads_that_share_a_chain_give_what_one_thread_gives)
     static numbers one, many;
     const swp__hard kinds[] = {SWP__HARD_WALK, SWP__HARD_TICKS, SWP__HARD_NAN_HOLES, SWP__HARD_INF_HOLES, SWP__HARD_STALE};
     const uint64_t combos[] = {COMBOS, 1, 3};
+    const swp_kernel kernels[] = {SWP_KERNEL_EXACT, SWP_KERNEL_CERTIFIED};
     for (size_t i = 0; i < 9; i++) {
         fill_inputs(kinds[i % 5], i);
         swp_sweep_request request =
-            request_of(SWP_KERNEL_EXACT, combos[i / 3], i % 2 == 0 ? SWP_ENTRY_FIRST : SWP_ENTRY_CROSS);
+            request_of(kernels[i % 2], combos[i / 3], i % 2 == 0 ? SWP_ENTRY_FIRST : SWP_ENTRY_CROSS);
         sweep(1, &request, &one);
         for (uint32_t threads = 2; threads <= 8; threads += 3) {
             sweep(threads, &request, &many);

@@ -15,7 +15,7 @@ enum {
     SWP__LEVEL_ONE_ROWS = SWP__CHUNK_ROWS + SWP__BLOCK_ROWS,
 };
 
-/* s * (1/d), corrected once, is s / d to the bit for an integer d below 2^26 (docs/decisions/0003-exact-kernel.md). */
+/* s * (1/d), corrected once, is s / d to the bit for an integer d below 2^26 (docs/decisions/0002-exact-kernel.md). */
 enum { SWP__RECIPROCAL_LENGTH_MAX = 11584 };
 
 #define SWP__NO_COMBO UINT32_MAX

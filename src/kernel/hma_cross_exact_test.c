@@ -188,3 +188,44 @@ TEST_EACH_ISA(exact_equals_strict_where_lengths_reach_the_whole_series)
         check_equals_strict(kernel_of(variant), &(swp__slice){close, BARS, 0}, SWP_ENTRY_FIRST, combos, 8, 64 * (round % 24 + 1));
     }
 }
+
+/* Sums whose quotient is as near to the middle between two doubles as can be, and random ones: the eight-lane code here has
+ * no fused operation, the others' is checked by the tests above. */
+TEST(dividing_by_a_reciprocal_is_dividing)
+{
+    swp__random random = {10};
+    for (int round = 0; round < 300000; round++) {
+        int64_t n = swp__random_between(&random, 1, SWP__RECIPROCAL_LENGTH_MAX);
+        double d = (double)(n * (n + 1) / 2);
+        double quotient = ldexp(1.0 + swp__random_unit(&random), (int)swp__random_between(&random, -400, 800));
+        double half_ulp = (nextafter(quotient, INFINITY) - quotient) / 2.0;
+        double middle = fma(quotient, d, half_ulp * d);
+        vec sums;
+        for (int lane = 0; lane < SWP_LANES; lane++) {
+            double sum = lane % 2 == 0 ? middle : ldexp(swp__random_unit(&random) - 0.5, lane * 20);
+            sums[lane] = lane < 4 ? sum : nextafter(sum, lane < 6 ? 0.0 : INFINITY);
+        }
+        vec quotients = divide_by_reciprocal(sums, splat(d), splat(1.0 / d));
+        for (int lane = 0; lane < SWP_LANES; lane++) {
+            assert_bits_equal(quotients[lane], sums[lane] / d);
+        }
+    }
+    vec special = {0.0, (double)NAN, 1.0, -1.0, 0x1p-500, 0x1p900, -0x1p-552, 3.0};
+    vec quotients = divide_by_reciprocal(special, splat(3.0), splat(1.0 / 3.0));
+    for (int lane = 0; lane < SWP_LANES; lane++) {
+        assert_bits_equal(quotients[lane], special[lane] / 3.0);
+    }
+}
+
+TEST(reciprocals_are_for_closes_that_keep_clear_of_overflow_and_underflow)
+{
+    const swp__exact_plan plan = {.longest = SWP__RECIPROCAL_LENGTH_MAX, .longest_smooth = 1};
+    const swp__exact_plan longer = {.longest = SWP__RECIPROCAL_LENGTH_MAX + 1, .longest_smooth = 1};
+    const double tame[] = {0.0, -0.0, (double)NAN, 0x1p-500, -0x1p-500, 0x1p900, -0x1p900};
+    const double wild[] = {0x0.8p-500, 0x1.1p900, -0x1.1p900, (double)INFINITY, -(double)INFINITY, 0x1p-1074};
+    assert_true(swp__exact_is_tame(&plan, tame, 0, 7));
+    assert_false(swp__exact_is_tame(&longer, tame, 0, 7));
+    for (int64_t i = 0; i < 6; i++) {
+        assert_false(swp__exact_is_tame(&plan, wild, i, i + 1));
+    }
+}
