@@ -4,17 +4,20 @@
 #include <string.h>
 #include "kernel/exact_plan.h"
 
-enum { BLOCK_ROWS = 512, BLOCK_ROWS_MAX = 2048 };
+enum { SUPERBLOCK_BARS = 4096, BLOCK_ROWS_MAX = 2048 };
+
+enum { DENSE_MAX = 128 };
 
 #define TABLE_BYTES_MAX ((size_t)1280 << 10)
-#define AVERAGES_BYTES_MAX ((size_t)1 << 20)
+#define AVERAGES_BYTES_MAX ((size_t)1536 << 10) /* 48 of 1024 rows of four lanes: the tile of a product has 44 */
 
 /* ---- sizes ---- */
 
 /* Long enough that what is computed again for the windows that reach back is little; the bound grows with it. */
 int64_t swp__certified_block_rows(const swp__filter_ops *filter, int64_t bars_count, int64_t lead)
 {
-    int64_t rows = swp__smaller(swp__larger(swp__round_up(lead, SWP__WORD_BARS), BLOCK_ROWS), BLOCK_ROWS_MAX);
+    int64_t most = swp__larger(swp__round_up(lead, SWP__WORD_BARS), SUPERBLOCK_BARS / filter->lanes);
+    int64_t rows = swp__smaller(most, BLOCK_ROWS_MAX);
     return swp__smaller(rows, swp__round_up((bars_count + filter->lanes - 1) / filter->lanes, SWP__WORD_BARS));
 }
 
@@ -95,7 +98,7 @@ static size_t averages_most(const swp__certified_plan *p)
 /* Combos that the exact kernel can plan for at a time in so many bytes. */
 static size_t exact_plan_combos(const swp__certified_plan *p, const swp_params *largest, size_t bytes)
 {
-    size_t combos = p->combos_count;
+    size_t combos = p->combos_count < DENSE_MAX ? p->combos_count : DENSE_MAX;
     while (combos > 0 && swp__exact_plan_size(largest, combos, (int)p->filter->lanes) > bytes) {
         combos /= 2;
     }
@@ -130,7 +133,7 @@ static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
     p->tiles = take(a, words, sizeof *p->tiles);
     p->dense = take(a, combos, sizeof *p->dense);
     p->dense_up = p->down;
-    p->dense_down = take(a, combos * words, sizeof *p->dense_down);
+    p->dense_down = take(a, (combos < DENSE_MAX ? combos : DENSE_MAX) * words, sizeof *p->dense_down);
     p->dense_first_valid = take(a, combos, sizeof *p->dense_first_valid);
     p->dense_of = take(a, combos, sizeof *p->dense_of);
     size_t begin = a->used;

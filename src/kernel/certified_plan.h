@@ -87,7 +87,7 @@ typedef struct swp__certified_plan {
     /* of combos whose doubts are many: their params, the words found for them, and memory for the exact kernel to plan in, which
      * is that of hma_rows and the table */
     swp_params *dense;            /* [combos_count] */
-    uint64_t *dense_up, *dense_down; /* [combos_count][words]; dense_up is `down` */
+    uint64_t *dense_up, *dense_down; /* [exact_plan_combos][words]; dense_up is `down` */
     int64_t *dense_first_valid;   /* [combos_count] */
     size_t *dense_of;             /* [combos_count] distinct combos */
     void *exact_plan;

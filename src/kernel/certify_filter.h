@@ -30,6 +30,12 @@ typedef struct swp__filter_block {
     double overflow_sum[SWP__FILTER_LANES_MAX]; /* the reference does not overflow in sums below this many largest closes */
 } swp__filter_block;
 
+/* Double running sums of the numerators of wma(close - c, smooth), from row -lead on; two rows of zeros before. */
+typedef struct swp__filter_smooth {
+    int64_t smooth, lead;
+    double *out; /* row 0; NULL: not wanted */
+} swp__filter_smooth;
+
 /* What the loops need of a combo. */
 typedef struct swp__filter_combo {
     swp_params params;
@@ -48,12 +54,12 @@ typedef struct swp__filter_cost {
 typedef struct swp__filter_ops {
     int64_t lanes;
 
-    /* Fills the rest of the block from from, rows and lead. A close that is not finite, and a bar outside the slice,
-     * stands as c: windows that hold one are the caller's concern. False: a close was not finite. */
-    bool (*load)(const swp__slice *slice, swp__filter_block *block);
+    /* Fills the rest of the block from from, rows and lead, and `smooth` if it has an array: the two go well together. A close
+     * that is not finite, and a bar outside the slice, stands as c: windows that hold one are the caller's concern. False: a
+     * close was not finite. */
+    bool (*load)(const swp__slice *slice, swp__filter_block *block, const swp__filter_smooth *smooth);
 
-    /* Double running sums of the numerators of wma(close - c, smooth), from row -lead on; two rows of zeros before. */
-    void (*smooth_sums)(const swp__filter_block *block, int64_t smooth, int64_t lead, double *out);
+    void (*smooth_sums)(const swp__filter_block *block, const swp__filter_smooth *smooth);
 
     /* One combo's signs: down[lane * rows/64 + w] has the bits of bars 64w.. of the lane's block where HMA3 < HMA, doubt those
      * that are not certain. `smoothed`: of smooth_sums, reaching back max(half, full). `own`: room for sums that reach back

@@ -23,14 +23,23 @@ static void doubt_everything(swp__certified_plan *p, size_t d, int64_t words, ui
     p->any_doubt[d] = true;
 }
 
-/* Each combo by itself, with the sums of its `smooth`. */
+/* The sums that the group [first, end) shares, if it has any use for them. */
+static swp__filter_smooth group_smooth(const swp__certified_plan *p, size_t first, size_t end)
+{
+    int64_t reach = swp__certified_group_reach(p, first, end);
+    return (swp__filter_smooth){.smooth = p->combos[first].filter.params.smooth,
+                                .lead = reach - 1,
+                                .out = reach > 0 ? p->smoothed : NULL};
+}
+
+/* Each combo by itself, with the sums of its `smooth`; the first group's are there. */
 static void find_signs(swp__certified_plan *p, const swp__filter_block *block)
 {
     for (size_t first = 0, end; first < p->distinct_count; first = end) {
         end = swp__certified_group_end(p, first);
-        int64_t reach = swp__certified_group_reach(p, first, end);
-        if (reach > 0) {
-            p->filter->smooth_sums(block, p->combos[first].filter.params.smooth, reach - 1, p->smoothed);
+        swp__filter_smooth smooth = group_smooth(p, first, end);
+        if (first > 0 && smooth.out != NULL) {
+            p->filter->smooth_sums(block, &smooth);
         }
         for (size_t d = first; d < end; d++) {
             if (!p->combos[d].exact_only) {
@@ -44,15 +53,19 @@ static void find_signs(swp__certified_plan *p, const swp__filter_block *block)
 
 static void find_averages(swp__certified_plan *p, const swp__filter_block *block)
 {
-    for (size_t first = 0, end; first < p->hma_count; first = end) {
-        int64_t smooth = p->hma[first].params.smooth, reach = 0;
-        for (end = first; end < p->hma_count && p->hma[end].params.smooth == smooth; end++) {
-            reach = swp__larger(reach, swp__larger(p->hma[end].params.half, p->hma[end].params.full));
+    size_t done = 0;
+    for (size_t first = 0, end; first < p->distinct_count; first = end) {
+        end = swp__certified_group_end(p, first);
+        swp__filter_smooth smooth = group_smooth(p, first, end);
+        if (first > 0 && smooth.out != NULL) {
+            p->filter->smooth_sums(block, &smooth);
         }
-        p->filter->smooth_sums(block, smooth, reach - 1, p->smoothed);
-        for (size_t i = first; i < end; i++) {
-            const swp__certified_average *a = &p->hma[i];
-            p->filter->hma_rows(block, &a->params, &a->weights.hma, p->smoothed, p->hma_rows + i * p->row_doubles);
+        for (size_t d = first; d < end; d++) {
+            if (!p->combos[d].exact_only && p->hma_of[d] == done) { /* they rise by one */
+                const swp__certified_average *a = &p->hma[done];
+                p->filter->hma_rows(block, &a->params, &a->weights.hma, p->smoothed, p->hma_rows + done * p->row_doubles);
+                done++;
+            }
         }
     }
     for (size_t i = 0; i < p->hma3_count; i++) {
@@ -129,7 +142,8 @@ static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t 
     int64_t lanes = p->filter->lanes;
     swp__filter_block block = {.from = from, .lead = p->lead, .sums = p->sums};
     block.rows = swp__round_up((to - from + lanes - 1) / lanes, SWP__WORD_BARS);
-    bool finite = p->filter->load(slice, &block);
+    swp__filter_smooth first_smooth = group_smooth(p, 0, swp__certified_group_end(p, 0));
+    bool finite = p->filter->load(slice, &block, &first_smooth);
     swp__certified_begin(p, slice, from, to, finite);
     if (p->shares) {
         find_pair_signs(p, &block);
