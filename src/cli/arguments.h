@@ -55,7 +55,8 @@ struct swp__arguments {
     uint64_t count, bytes;
 
     /* the service */
-    swp__option_list listen;
+    swp__option_list listen, load;
+    bool pin;
     const char *token_file, *group;
     uint32_t log_format, log_level; /* swp__log_format, swp__log_level */
     swp__server_limits server_limits;

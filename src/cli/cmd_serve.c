@@ -8,10 +8,10 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/token.h"
+#include "cli/preload.h"
 #include "engine/store.h"
 #include "server/notify.h"
 #include "server/server.h"
@@ -159,11 +159,14 @@ static swp_status prepare(service *s, swp_error *error)
     status = status == SWP_OK ? swp__engine_new(&engine_options, &arguments->engine_limits, false, &s->engine, error)
                               : status;
     status = status == SWP_OK ? swp__store_new(s->engine, random_epoch(), &s->store, error) : status;
+    status = status == SWP_OK ? swp__preload(arguments, s->store, &s->log, error) : status;
     status = status == SWP_OK ? swp__poller_open(&s->poller, error) : status;
-    if (status != SWP_OK) {
-        return status;
-    }
-    bool two_cpus = swp__cpu_usable_count() >= 2;
+    return status;
+}
+
+static swp_status open_server(service *s, swp_error *error)
+{
+    const swp__arguments *arguments = s->arguments;
     swp__server_options options = {.engine = s->engine,
                                    .store = s->store,
                                    .poller = &s->poller,
@@ -172,9 +175,9 @@ static swp_status prepare(service *s, swp_error *error)
                                    .token = s->token.size > 0 ? s->token.bytes : NULL,
                                    .token_size = s->token.size,
                                    .kernel = arguments->kernel,
-                                   .may_spin = two_cpus,
+                                   .may_spin = true,
                                    .may_run_inline = true};
-    status = swp__server_new(&options, &s->server, error);
+    swp_status status = swp__server_new(&options, &s->server, error);
     if (status == SWP_OK) {
         raise_descriptors(arguments->server_limits.max_connections);
         handle_signals(s->server);
@@ -185,12 +188,14 @@ static swp_status prepare(service *s, swp_error *error)
 
 static void run(service *s)
 {
-    uint64_t watchdog_ns = swp__notify_watchdog_ns();
+    uint64_t watchdog_ns = swp__notify_watchdog_ns(), next_ns = 0;
     bool told = false;
     swp__notify("READY=1");
-    while (swp__server_step(s->server, watchdog_ns > 0 ? (int64_t)watchdog_ns : -1)) {
-        if (watchdog_ns > 0) {
+    while (swp__server_step(s->server, watchdog_ns > 0 ? (int64_t)watchdog_ns / 2 : -1)) {
+        uint64_t now_ns = watchdog_ns > 0 ? swp__now_ns(&swp__system_clock) : 0;
+        if (now_ns >= next_ns && watchdog_ns > 0) {
             swp__notify("WATCHDOG=1");
+            next_ns = now_ns + watchdog_ns / 2;
         }
         if (!told && swp__server_is_stopping(s->server)) {
             told = true;
@@ -231,6 +236,7 @@ int swp__serve_command(const swp__arguments *arguments)
                          .least = least_level(arguments)}};
     swp_error error;
     swp_status status = prepare(&s, &error);
+    status = status == SWP_OK ? open_server(&s, &error) : status;
     bool well = status == SWP_OK;
     if (well) {
         run(&s);

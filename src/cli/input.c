@@ -60,15 +60,24 @@ static swp_status open_here(const swp__arguments *arguments, uint64_t threads, s
     return status == SWP_OK ? swp__input_renew_series(arguments, input, error) : status;
 }
 
+swp_status swp__input_bars_options(const swp__arguments *arguments, swp_bars_options *options, swp_error *error)
+{
+    *options = (swp_bars_options){.close = arguments->close, .time = arguments->time, .allow = arguments->allow};
+    options->delimiter = arguments->delimiter != NULL ? delimiter_of(arguments->delimiter) : 0;
+    if (arguments->delimiter != NULL && options->delimiter == 0) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
+                         "--delimiter is \"%s\", expected comma, semicolon, tab, pipe or the sign itself",
+                         arguments->delimiter);
+    }
+    return SWP_OK;
+}
+
 int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__input *input)
 {
     *input = (swp__input){0};
     swp_error error;
-    swp_bars_options options = {.close = arguments->close, .time = arguments->time, .allow = arguments->allow};
-    options.delimiter = arguments->delimiter != NULL ? delimiter_of(arguments->delimiter) : 0;
-    if (arguments->delimiter != NULL && options.delimiter == 0) {
-        swp__fail(&error, SWP_BAD_PARAM, SWP_AT_NONE,
-                  "--delimiter is \"%s\", expected comma, semicolon, tab, pipe or the sign itself", arguments->delimiter);
+    swp_bars_options options;
+    if (swp__input_bars_options(arguments, &options, &error) != SWP_OK) {
         return swp__exit_usage(&error);
     }
     int code = open_combos(arguments, input);

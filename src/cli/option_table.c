@@ -53,12 +53,12 @@ const swp__option swp__option_table[] = {
     {SWEEP, "progress", NULL, SWP__OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_names,
      .help = "auto: a bar while standard error is a terminal"},
 
-    {SWEEP | VERIFY, "close", "NAME|N", SWP__OPTION_TEXT, AT(close),
+    {SWEEP | VERIFY | SERVE, "close", "NAME|N", SWP__OPTION_TEXT, AT(close),
      .help = "column of the closes: its name in the header, else its number from 1"},
-    {SWEEP | VERIFY, "time", "NAME|N", SWP__OPTION_TEXT, AT(time), .help = "column of the time stamps, likewise"},
-    {SWEEP | VERIFY, "delimiter", "CHAR", SWP__OPTION_TEXT, AT(delimiter),
+    {SWEEP | VERIFY | SERVE, "time", "NAME|N", SWP__OPTION_TEXT, AT(time), .help = "column of the time stamps, likewise"},
+    {SWEEP | VERIFY | SERVE, "delimiter", "CHAR", SWP__OPTION_TEXT, AT(delimiter),
      .help = "comma, semicolon, tab, pipe or the sign itself; without it, it is found out"},
-    {SWEEP | VERIFY, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
+    {SWEEP | VERIFY | SERVE, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
      .help = "closes to let in that are refused otherwise"},
 
     {BENCH | GENERATE, "bars", "N", SWP__OPTION_COUNT, AT(bars), .initial = "150000", .least = 1,
@@ -101,6 +101,11 @@ const swp__option swp__option_table[] = {
     {SERVE, "listen", "URL", SWP__OPTION_LIST, AT(listen),
      .help = "unix:PATH, tcp:HOST:PORT (this machine only) or stdio:; may be given again; without it the default socket, "
              "$XDG_RUNTIME_DIR/sweepd.sock or sweepd-UID/sweepd.sock in the directory for temporary files"},
+    {SERVE, "load", "NAME=FILE", SWP__OPTION_LIST, AT(load),
+     .help = "a file of bars everybody may open by that name; may be given again; --close, --time, --delimiter and --allow "
+             "hold for all of them"},
+    {SERVE, "pin", NULL, SWP__OPTION_FLAG, AT(pin),
+     .help = "what --load brings stays, even when memory is wanted for what others load"},
     {SERVE, "group", "NAME", SWP__OPTION_TEXT, AT(group),
      .help = "members of this group may connect to the Unix sockets, too"},
     {SERVE, "token-file", "FILE", SWP__OPTION_TEXT, AT(token_file),

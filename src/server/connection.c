@@ -587,7 +587,11 @@ void swp__connection_drop(swp__connection *c, const char *why)
         swp__log_line(server->log, SWP__LOG_DEBUG, "connection %" PRIu64 ": closed: %s", c->number, why);
     }
     swp__poller_remove_stream(server->poller, &c->stream, c);
-    swp__stream_close(&c->stream);
+    if (c->out_first != NULL) {
+        swp__stream_abort(&c->stream);
+    } else {
+        swp__stream_close(&c->stream);
+    }
     leave_turns(c);
     c->reading = NULL;
     c->target_left = c->skip_left = c->stash_size = 0;

@@ -2,11 +2,10 @@
 #include "server/requests.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/fingerprint.h"
+#include "base/text.h"
 #include "base/token.h"
 #include "engine/stats.h"
 #include "engine/strategies.h"
@@ -97,64 +96,45 @@ swp_status swp__run_cancel(swp__call *call, swp_error *error)
 
 /* ---- STATS ---- */
 
-typedef struct page {
-    char *text;
-    size_t size, length;
-} page;
-
-static void print(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print(page *p, const char *format, ...)
+static void metric(swp__text *text, const char *type, const char *name, const char *help, uint64_t value)
 {
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(p->text + p->length, p->size - p->length, format, args);
-    va_end(args);
-    if (length > 0 && (size_t)length < p->size - p->length) {
-        p->length += (size_t)length;
-    }
+    swp__text_add(text, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 "\n", name, help, name, type, name,
+                  value);
 }
 
-static void metric(page *p, const char *type, const char *name, const char *help, uint64_t value)
-{
-    print(p, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 "\n", name, help, name, type, name, value);
-}
-
-static void seconds(page *p, const char *type, const char *name, const char *help, uint64_t ns)
-{
-    print(p, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 ".%09" PRIu64 "\n", name, help, name, type, name,
-          ns / 1000000000, ns % 1000000000);
-}
-
-static void print_server(page *p, const swp__server *server)
+static void print_server(swp__text *text, const swp__server *server)
 {
     const swp__server_counters *n = &server->counters;
-    seconds(p, "gauge", "uptime_seconds", "Since the server started.", server->now_ns - server->started_ns);
-    metric(p, "gauge", "connections", "Open now.", server->connections_count);
-    metric(p, "counter", "connections_accepted_total", "Accepted.", n->connections_accepted);
-    metric(p, "counter", "connections_refused_total", "Told BUSY, DENIED or NO_MEMORY.", n->connections_refused);
-    metric(p, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.", n->connections_timed_out);
-    metric(p, "counter", "requests_total", "Read whole.", n->requests);
-    metric(p, "counter", "requests_failed_total", "Answered with an error.", n->requests_failed);
-    metric(p, "counter", "received_bytes_total", "Read from peers.", n->bytes_in);
-    metric(p, "counter", "sent_bytes_total", "Written to peers.", n->bytes_out);
-    metric(p, "gauge", "buffer_bytes", "Requests and results of all connections.", server->buffer_bytes);
+    metric(text, "gauge", "uptime_seconds", "Since the server started.",
+           (server->now_ns - server->started_ns) / 1000000000);
+    metric(text, "gauge", "connections", "Open now.", server->connections_count);
+    metric(text, "counter", "connections_accepted_total", "Accepted.", n->connections_accepted);
+    metric(text, "counter", "connections_refused_total", "Told BUSY, DENIED or NO_MEMORY.", n->connections_refused);
+    metric(text, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.", n->connections_timed_out);
+    metric(text, "counter", "requests_total", "Read whole.", n->requests);
+    metric(text, "counter", "requests_failed_total", "Answered with an error.", n->requests_failed);
+    metric(text, "counter", "received_bytes_total", "Read from peers.", n->bytes_in);
+    metric(text, "counter", "sent_bytes_total", "Written to peers.", n->bytes_out);
+    metric(text, "gauge", "buffer_bytes", "Requests and results of all connections.", server->buffer_bytes);
 }
 
 swp_status swp__run_stats(swp__call *call, swp_error *error)
 {
-    enum { SERVER_PAGE_SIZE = 4096 };
     swp__server *server = call->connection->server;
-    size_t size = SERVER_PAGE_SIZE + swp__stats_text(server->engine, server->options.store, NULL, 0) + 256;
+    swp__text measured = {0};
+    print_server(&measured, server);
+    /* Numbers may grow by a few digits before they are written. */
+    size_t size = measured.length + swp__stats_text(server->engine, server->options.store, NULL, 0) + 1024;
     swp_status status = swp__call_alloc(call, size, "the page", &call->result, error);
     if (status != SWP_OK) {
         return status;
     }
     call->result_size = size;
-    page p = {.text = call->result, .size = size};
-    print_server(&p, server);
-    size_t room = p.size - p.length, needed = swp__stats_text(server->engine, server->options.store, p.text + p.length, room);
-    p.length += needed < room ? needed : room; /* numbers may have grown by a few digits since they were measured */
-    swp__call_answer(call, &(swp__wire_reply){0}, p.text, p.length);
+    swp__text page = {.at = call->result, .size = size};
+    print_server(&page, server);
+    size_t engine_size =
+        swp__stats_text(server->engine, server->options.store, page.at + page.length, page.size - page.length);
+    swp__call_answer(call, &(swp__wire_reply){0}, page.at, page.length + engine_size);
     return SWP_OK;
 }
 

@@ -41,7 +41,7 @@ uint64_t swp__notify_watchdog_ns(void)
 {
     long long us = number_from("WATCHDOG_USEC");
     long long pid = number_from("WATCHDOG_PID");
-    return us > 0 && (pid < 0 || pid == getpid()) ? (uint64_t)us * 500 : 0;
+    return us > 0 && (pid < 0 || pid == getpid()) ? (uint64_t)us * 1000 : 0;
 }
 
 int swp__notify_sockets_count(void)

@@ -8,7 +8,7 @@
 /* "READY=1", "STOPPING=1", "WATCHDOG=1": to $NOTIFY_SOCKET. */
 void swp__notify(const char *state);
 
-/* How often WATCHDOG=1 must be sent, in ns: half of $WATCHDOG_USEC; 0: never. */
+/* Within how many ns WATCHDOG=1 must come again: $WATCHDOG_USEC; 0: no watchdog. */
 uint64_t swp__notify_watchdog_ns(void);
 
 enum { SWP__INHERITED_FIRST = 3 }; /* the first descriptor that was passed */

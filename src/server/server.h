@@ -27,7 +27,7 @@ typedef struct swp__server_options {
     const uint8_t *token;   /* borrowed; HELLO must bring these bytes; NULL: no token is asked for */
     size_t token_size;
     uint32_t kernel;        /* swp_kernel: of requests that leave the choice to the server */
-    bool may_spin;          /* this process has two CPUs or more */
+    bool may_spin;          /* limits.spin_us holds; false in virtual time */
     bool may_run_inline;    /* a unit of a sweep may run on the server's own thread, when nobody else waits */
 } swp__server_options;
 

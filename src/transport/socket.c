@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/host.h"
 
+enum { SEND_BUFFER_BYTES = 1 << 19 };
+
 /* Takes every descriptor out of the message, so that none leaks into our table unseen; what the queue cannot hold is closed. */
 static void queue_fds(swp__stream *stream, struct msghdr *message)
 {
@@ -117,6 +119,13 @@ const swp__stream_ops swp__socket_stream_ops = {socket_recv, socket_recv_wait, s
 swp__stream swp__stream_from_socket(int fd)
 {
     return (swp__stream){.ops = &swp__socket_stream_ops, .in = fd, .out = fd};
+}
+
+/* A frame of a megabyte is then handed over in a few pieces, not in tens. The system may grant less. */
+void swp__socket_widen(int fd)
+{
+    int size = SEND_BUFFER_BYTES;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
 int swp__socket_accept(int listening_fd)

@@ -13,6 +13,9 @@ extern const swp__stream_ops swp__socket_stream_ops;
 swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t size, uint64_t deadline_ns, const char *text,
                                swp_error *error);
 
+/* Room for a few large pieces on their way, where the system's own default is narrow (Unix sockets). */
+void swp__socket_widen(int fd);
+
 /* accept4 with the flags every stream has: a descriptor or a negative errno. */
 int swp__socket_accept(int listening_fd);
 

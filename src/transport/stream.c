@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "base/host.h"
@@ -40,6 +41,15 @@ void swp__stream_close(swp__stream *stream)
     swp__stream_drop_fds(stream);
     stream->ops->close(stream);
     *stream = (swp__stream){0};
+}
+
+void swp__stream_abort(swp__stream *stream)
+{
+    struct linger at_once = {.l_onoff = 1};
+    if (stream->ops != NULL && stream->out >= 0) {
+        setsockopt(stream->out, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once); /* heeded by TCP; no harm elsewhere */
+    }
+    swp__stream_close(stream);
 }
 
 bool swp__stream_is_open(const swp__stream *stream)

@@ -74,6 +74,10 @@ void swp__stream_shut_output(swp__stream *stream);
 /* Closes it and the descriptors that wait; a closed one is a no-op. */
 void swp__stream_close(swp__stream *stream);
 
+/* As swp__stream_close, but what the peer has not taken is thrown away: a peer that takes nothing keeps no memory of the
+ * system's. */
+void swp__stream_abort(swp__stream *stream);
+
 bool swp__stream_is_open(const swp__stream *stream);
 
 /* The oldest descriptor that waits, now the caller's; -1: none. */

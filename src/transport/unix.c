@@ -54,6 +54,7 @@ swp_status swp__unix_connect(const swp__address *address, uint64_t deadline_ns, 
     }
     char text[SWP__ADDRESS_TEXT_SIZE];
     swp__address_print(&resolved, text);
+    swp__socket_widen(fd);
     name n = make_name(resolved.path);
     status = swp__socket_connect(fd, &n.any, sizeof n.un, deadline_ns, text, error);
     if (status != SWP_OK) {
@@ -231,6 +232,7 @@ static int unix_accept(swp__acceptor *acceptor, swp__stream *stream, swp__peer *
     if (fd < 0) {
         return fd;
     }
+    swp__socket_widen(fd);
     struct ucred credentials;
     socklen_t size = sizeof credentials;
     *stream = swp__stream_from_socket(fd);

@@ -13,10 +13,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
-from support.served import (BUSY, DENIED, ECHO, HELLO, LIMIT, OK, PATIENCE, STATS, Ended, Peer, Served, frame, lengths_params,
-                            study_close, study_params, v1_frame)
+from support.served import (BUSY, DENIED, ECHO, HELLO, LIST, OK, OPEN, PATIENCE, STATS, SWEEP, Ended, Peer, Served, frame,
+                            lengths_params, study_close, study_params, sweep_payload, v1_frame)
 
 NOBODY = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user")
@@ -205,6 +206,39 @@ def test_help_shows_every_limit_with_its_default(sweepd):
         assert words in text
 
 
+# ---- series that are there from the start ----
+
+
+def test_loaded_files_are_open_to_everybody_by_name(sweepd, tmp_path):
+    close = study_close(300)
+    np.save(tmp_path / "a.npy", close)
+    (tmp_path / "b.csv").write_text("time,close\n2024-01-01,1.5\n2024-01-02,2.5\n")
+    options = ["--load", f"study={tmp_path}/a.npy", "--load", f"tiny={tmp_path}/b.csv", "--pin"]
+    with Served(sweepd, tmp_path, *options, listen=("unix", "tcp")) as served:
+        for door in ("unix", "tcp"):
+            with served.peer(door) as peer:
+                names = {entry["name"]: entry for entry in json.loads(peer.call(LIST).payload)}
+                assert set(names) == {"study", "tiny"}
+                assert names["tiny"]["columns"] == ["close", "time"] and names["tiny"]["pinned"]
+                opened = peer.call(OPEN, b"study")
+                handle, = struct.unpack_from("<Q", opened.payload)
+                reply = peer.call(SWEEP, sweep_payload(handle, lengths_params([6])))
+                assert reply.status == OK
+            with served.peer(door) as other:  # the same bits as the array itself gives
+                pnl, trades = other.v1_sweep(close, lengths_params([6]))
+                assert pnl.tobytes() + trades.tobytes() == reply.payload
+        assert "series study: read 300 bars" in served.log()
+
+
+@pytest.mark.parametrize("word, says", [
+    ("nothing", 'expected NAME=FILE'),
+    ("a=", 'expected NAME=FILE'),
+    ("a=/nonexistent.npy", "--load a: /nonexistent.npy"),
+])
+def test_what_cannot_be_loaded_is_explained(sweepd, tmp_path, word, says):
+    assert says in serve_fails(sweepd, "--listen", f"unix:{tmp_path}/s", "--load", word)
+
+
 # ---- stopping ----
 
 
@@ -314,7 +348,7 @@ def test_connect_ask_and_close_before_the_reply(sweepd, tmp_path):
             wait_until(lambda: int(stats(peer)["sweepd_sweeps_in_progress"]) == 0)
             wait_until(lambda: int(stats(peer)["sweepd_connections"]) == 1)
             assert int(stats(peer)["sweepd_buffer_bytes"]) <= 65536
-            assert served.descriptors() == before
+            wait_until(lambda: served.descriptors() == before)
 
 
 def wait_until(condition):
@@ -557,6 +591,12 @@ def test_stdio_exit_status_tells_success(sweepd):
         assert peer.is_closed()
         assert peer.process.wait(PATIENCE) == 0
         assert peer.process.stderr.read() == b""
+
+
+def test_stdio_starts_no_thread_before_a_sweep_needs_one(sweepd):
+    with Peer.spawn(sweepd) as peer:
+        echo(peer)
+        assert len(os.listdir(f"/proc/{peer.process.pid}/task")) == 1
 
 
 def test_stdio_reads_a_file_and_writes_a_file(sweepd, tmp_path):
