@@ -10,6 +10,7 @@ SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef
 
 all: build/build.ninja
 	@ninja -C build --quiet
+	@[ -x build/sweepd-http ] || echo "sweepd-http is not built: libmicrohttpd-dev or libjansson-dev was missing (make clean, then make)"
 
 build/build.ninja:
 	@tools/setup build

@@ -15,7 +15,8 @@ MAY_INCLUDE = {
     "transport": {"base", "wire"},
     "server": {"base", "wire", "transport", "engine"},
     "client": {"base", "wire", "transport", "engine"},
-    "cli": {"base", "bars", "kernel", "engine", "wire", "transport", "server", "client"},
+    "http": {"base", "wire", "transport", "engine"},
+    "cli": {"base", "bars", "kernel", "engine", "wire", "transport", "server", "client", "http"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z0-9_]+)/', re.M)

@@ -3,6 +3,7 @@
 #define SWP_CLI_ARGUMENTS_H
 
 #include "cli/options.h"
+#include "http/limits.h"
 #include "server/limits.h"
 
 enum {
@@ -14,6 +15,7 @@ enum {
     SWP__COMMAND_PING = 1 << 5,
     SWP__COMMAND_STATS = 1 << 6,
     SWP__COMMAND_LIST = 1 << 7,
+    SWP__COMMAND_HTTP = 1 << 8, /* the program sweepd-http */
 };
 
 enum { SWP__FORMAT_TABLE, SWP__FORMAT_JSON, SWP__FORMAT_CSV };
@@ -61,6 +63,10 @@ struct swp__arguments {
     uint32_t log_format, log_level; /* swp__log_format, swp__log_level */
     swp__server_limits server_limits;
     swp__limits engine_limits;
+
+    /* the HTTP door; engine, token_file and the log too */
+    const char *door;
+    swp__http_limits http_limits;
 };
 
 #endif

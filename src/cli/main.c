@@ -112,7 +112,7 @@ static int run_command(const swp__command *command, int words_count, char *const
         return SWP__EXIT_USAGE;
     }
     if (arguments.help) {
-        swp__options_print_help(stdout, command);
+        swp__options_print_help(stdout, "sweepd", command);
         return SWP__EXIT_OK;
     }
     return command->run(&arguments);

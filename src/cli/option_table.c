@@ -15,6 +15,7 @@ enum {
     PING = SWP__COMMAND_PING,
     STATS = SWP__COMMAND_STATS,
     LIST = SWP__COMMAND_LIST,
+    HTTP = SWP__COMMAND_HTTP,
 };
 
 /* In the order of the enumerations they stand for. */
@@ -110,9 +111,15 @@ const swp__option swp__option_table[] = {
      .help = "members of this group may connect to the Unix sockets, too"},
     {SERVE, "token-file", "FILE", SWP__OPTION_TEXT, AT(token_file),
      .help = "each connection must bring the token in this file (without its last newline); version 1 is refused then"},
-    {SERVE, "log-format", NULL, SWP__OPTION_CHOICE, AT(log_format), .initial = "text", .choices = log_format_names,
+    {HTTP, "engine", "URL", SWP__OPTION_TEXT, AT(engine), .initial = "unix:",
+     .help = "where the engine is: unix:PATH (unix: is the default socket), tcp:HOST:PORT, spawn: or inproc:"},
+    {HTTP, "listen", "URL", SWP__OPTION_TEXT, AT(door), .initial = "tcp:localhost:7118",
+     .help = "tcp:HOST:PORT, this machine only; port 0: the system chooses, the log says which"},
+    {HTTP, "token-file", "FILE", SWP__OPTION_TEXT, AT(token_file),
+     .help = "the engine's token, without the file's last newline; requests must bring it, too"},
+    {SERVE | HTTP, "log-format", NULL, SWP__OPTION_CHOICE, AT(log_format), .initial = "text", .choices = log_format_names,
      .help = "lines on standard error"},
-    {SERVE, "log-level", NULL, SWP__OPTION_CHOICE, AT(log_level), .initial = "info", .choices = log_level_names,
+    {SERVE | HTTP, "log-level", NULL, SWP__OPTION_CHOICE, AT(log_level), .initial = "info", .choices = log_level_names,
      .help = "lines below it are left out"},
     {.name = NULL},
 };

@@ -467,10 +467,10 @@ static void print_option(FILE *out, const swp__option *option)
     }
 }
 
-void swp__options_print_help(FILE *out, const swp__command *command)
+void swp__options_print_help(FILE *out, const char *program, const swp__command *command)
 {
-    fprintf(out, "usage: sweepd %s%s%s [options]\n\n%s\n", command->name, command->operand != NULL ? " " : "",
-            command->operand != NULL ? command->operand : "", command->summary);
+    fprintf(out, "usage: %s%s%s%s%s [options]\n\n%s\n", program, command->name[0] != '\0' ? " " : "", command->name,
+            command->operand != NULL ? " " : "", command->operand != NULL ? command->operand : "", command->summary);
     if (command->details != NULL) {
         fprintf(out, "\n%s\n", command->details);
     }

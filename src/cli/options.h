@@ -66,7 +66,7 @@ enum {
 
 typedef struct swp__command {
     uint32_t bit;        /* of arguments.h */
-    const char *name;    /* "bench sweep": the words that choose it */
+    const char *name;    /* "bench sweep": the words that choose it; "": the program has no other */
     const char *operand; /* "FILE"; NULL: takes none */
     const char *summary; /* one line */
     const char *details; /* paragraphs of the help; NULL: none */
@@ -85,6 +85,6 @@ SWP_MUST_CHECK swp_status swp__options_parse(const swp__command *command, int wo
 bool swp__options_given(const swp__arguments *arguments, const char *name);
 
 /* The help of one command: usage, details, options, examples. */
-void swp__options_print_help(FILE *out, const swp__command *command);
+void swp__options_print_help(FILE *out, const char *program, const swp__command *command);
 
 #endif
