@@ -21,16 +21,16 @@ int64_t swp__certified_block_rows(const swp__filter_ops *filter, int64_t bars_co
     return swp__smaller(rows, swp__round_up((bars_count + filter->lanes - 1) / filter->lanes, SWP__WORD_BARS));
 }
 
-static bool is_certifiable(const swp_params *c)
+static bool is_certifiable(const swp__filter_ops *filter, const swp_params *c)
 {
-    return swp_params_bars_needed(c) + BLOCK_ROWS_MAX <= SWP__CERTIFY_ROWS_MAX;
+    return swp_params_bars_needed(c) + BLOCK_ROWS_MAX <= filter->rows_max;
 }
 
-int64_t swp__certified_lead(const swp_params *combos, size_t combos_count)
+int64_t swp__certified_lead(const swp__filter_ops *filter, const swp_params *combos, size_t combos_count)
 {
     int64_t lead = 0;
     for (size_t i = 0; i < combos_count; i++) {
-        lead = is_certifiable(&combos[i]) ? swp__larger(lead, swp_params_bars_needed(&combos[i]) - 1) : lead;
+        lead = is_certifiable(filter, &combos[i]) ? swp__larger(lead, swp_params_bars_needed(&combos[i]) - 1) : lead;
     }
     return lead;
 }
@@ -161,7 +161,7 @@ size_t swp__certified_plan_size(const swp__filter_ops *filter, int64_t bars_coun
                                 size_t combos_count)
 {
     /* No combo that is run needs more bars than there are; the largest of each parameter together may. */
-    int64_t lead = swp__smaller(swp_params_bars_needed(largest) - 1, swp__smaller(bars_count, SWP__CERTIFY_ROWS_MAX));
+    int64_t lead = swp__smaller(swp_params_bars_needed(largest) - 1, swp__smaller(bars_count, filter->rows_max));
     swp__certified_plan p = {.filter = filter, .combos_count = combos_count, .lead = lead};
     p.block_rows = swp__certified_block_rows(filter, bars_count, lead);
     p.words = words_of_superblock(&p);
@@ -221,7 +221,7 @@ static void find_distinct(swp__certified_plan *p, const swp_params *combos)
         if (i == 0 || compare_params(&combos[order[i - 1]], c) != 0) {
             p->combos[p->distinct_count++] = (swp__certified_combo){.filter.params = *c,
                                                                     .bars_needed = swp_params_bars_needed(c),
-                                                                    .exact_only = !is_certifiable(c),
+                                                                    .exact_only = !is_certifiable(p->filter, c),
                                                                     .index = order[i]};
         }
         p->distinct[order[i]] = p->distinct_count - 1;
@@ -424,7 +424,7 @@ void swp__certified_plan_make(const swp__filter_ops *filter, const swp__sign_ops
     swp_params largest = largest_of(combos, combos_count);
     *p = (swp__certified_plan){.filter = filter, .sign = sign, .exact = exact, .combos_count = combos_count};
     p->lengths = take_lengths(&a, combos_count);
-    p->lead = swp__certified_lead(combos, combos_count);
+    p->lead = swp__certified_lead(filter, combos, combos_count);
     p->block_rows = swp__certified_block_rows(filter, slice->bars_count, p->lead);
     p->words = words_of_superblock(p);
     p->level_two_reach = swp__larger(largest.smooth, largest.p) - 1;

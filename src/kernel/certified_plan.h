@@ -104,7 +104,7 @@ typedef struct swp__certified_plan {
 int64_t swp__certified_block_rows(const swp__filter_ops *filter, int64_t bars_count, int64_t lead);
 
 /* Bars before a block that the certifiable ones of these combos reach back to. */
-int64_t swp__certified_lead(const swp_params *combos, size_t combos_count);
+int64_t swp__certified_lead(const swp__filter_ops *filter, const swp_params *combos, size_t combos_count);
 
 /* Bytes of a plan for any combos_count combos with no parameter above that of `largest`. */
 size_t swp__certified_plan_size(const swp__filter_ops *filter, int64_t bars_count, const swp_params *largest,

@@ -53,6 +53,7 @@ typedef struct swp__filter_cost {
 
 typedef struct swp__filter_ops {
     int64_t lanes;
+    int64_t rows_max; /* of any sum: SWP__CERTIFY_ROWS_MAX; tests have less */
 
     /* Fills the rest of the block from from, rows and lead, and `smooth` if it has an array: the two go well together. A close
      * that is not finite, and a bar outside the slice, stands as c: windows that hold one are the caller's concern. False: a

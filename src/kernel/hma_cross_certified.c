@@ -194,7 +194,7 @@ void swp__certified_signs(const swp__slice *slice, const swp_params *combos, siz
 int64_t swp__certified_quantum_bars(const swp__filter_ops *filter, const swp__slice *slice, const swp_params *combos,
                                     size_t combos_count)
 {
-    int64_t lead = swp__certified_lead(combos, combos_count);
+    int64_t lead = swp__certified_lead(filter, combos, combos_count);
     return filter->lanes * swp__certified_block_rows(filter, slice->bars_count, lead);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/fpenv.h"
 #include "kernel/hma_cross_certified.h"
+#include "kernel/hma_cross_exact.h"
 #include "support/each_isa.h"
 #include "support/hard_series.h"
 
@@ -17,6 +18,10 @@ extern const swp__sign_ops swp__sign_ops_eight_lanes;
 extern const swp__kernel swp__hma_cross_exact_eight_lanes;
 SWP__CERTIFIED_KERNEL(eight_lanes, swp__filter_ops_eight_lanes, swp__sign_ops_eight_lanes, swp__hma_cross_exact_eight_lanes,
                       1.0)
+
+/* The portable loops, with a bound that is proved for short windows only: longer ones are found exactly. */
+static swp__filter_ops short_proof;
+SWP__CERTIFIED_KERNEL(short_proof, short_proof, swp__sign_ops_c, swp__hma_cross_exact_c, 1.0)
 
 static const swp__kernel *kernel_of(swp__variant variant)
 {
@@ -145,7 +150,8 @@ static void fuzz(const swp__kernel *kernel, uint64_t seed, int rounds)
         }
         swp__hard_fill(close, bars, (swp__hard)(round % SWP__HARD_COUNT), &random);
         int64_t longest = swp__random_between(&random, 1, round % 5 == 0 ? 400 : 40);
-        size_t count = draw_combos(&random, bars, longest, combos);
+        size_t count = draw_combos(&random, bars, round % 100 == 7 ? 2500 : longest, combos);
+        count = round % 100 == 7 && count > 3 ? 3 : count;
         if (count == 0) {
             continue;
         }
@@ -163,4 +169,66 @@ TEST_EACH_ISA(certified_is_strict_for_hard_series_and_any_combos)
     const char *rounds = getenv("SWEEPD_FUZZ_ROUNDS");
     const char *seed = getenv("SWEEPD_FUZZ_SEED");
     fuzz(kernel_of(variant), seed != NULL ? strtoull(seed, NULL, 10) : 1, rounds != NULL ? atoi(rounds) : 200);
+}
+
+TEST(windows_beyond_the_proof_are_found_exactly)
+{
+    short_proof = swp__filter_ops_c;
+    short_proof.rows_max = 2048 + 60;
+    fuzz(&swp__hma_cross_certified_short_proof, 3, 200);
+}
+
+/* Doubtful bars of one combo over a block, by the portable loops. */
+static int64_t count_doubts(const swp__slice *slice, const swp_params *c)
+{
+    enum { ROWS = 2048, LEAD = 300, LANES = 2 };
+    static double arrays[3][(LEAD + 2 + ROWS) * LANES] __attribute__((aligned(64)));
+    static uint64_t down[ROWS / 64 * LANES], doubt[ROWS / 64 * LANES];
+    double *row0[3];
+    for (int i = 0; i < 3; i++) {
+        row0[i] = arrays[i] + (LEAD + 2) * LANES;
+    }
+    double unit = swp__triangle(c->p) * swp__triangle(c->p);
+    const swp__certify_rows rows = {LEAD + ROWS, LEAD + ROWS};
+    swp__certify_bound hma = swp__certify_hma_bound(c, &rows, unit), hma3 = swp__certify_hma3_bound(c, &rows, unit);
+    swp__filter_combo combo = {.params = *c, .hma = swp__hma_weights_of(c, unit), .hma3 = swp__hma3_weights_of(c, unit),
+                               .unit = unit, .bound = {hma.range + hma3.range, hma.level + hma3.level}};
+    swp__filter_block block = {.from = 1024, .rows = ROWS, .lead = LEAD, .sums = row0[0]};
+    const swp__filter_ops *ops = &swp__filter_ops_c;
+    assert_true(ops->load(slice, &block, &(swp__filter_smooth){c->smooth, (c->half > c->full ? c->half : c->full) - 1, row0[1]}));
+    if (!ops->signs(&block, &combo, row0[1], row0[2], down, doubt)) {
+        return 0;
+    }
+    int64_t count = 0;
+    for (size_t w = 0; w < ROWS / 64 * LANES; w++) {
+        count += __builtin_popcountll(doubt[w]);
+    }
+    return count;
+}
+
+/* Else every other test here could pass by evaluating everything exactly. */
+TEST(a_walk_is_certain_almost_everywhere)
+{
+    static double close[BARS_MAX];
+    swp__random random = {9};
+    swp__hard_fill(close, BARS_MAX, SWP__HARD_WALK, &random);
+    swp__slice slice = {.close = close, .bars_count = BARS_MAX};
+    int64_t doubts = 0;
+    for (int64_t length = 4; length <= 200; length += 2) {
+        swp_params c;
+        assert_int_equal(swp_params_from_length(length, &c, NULL), SWP_OK);
+        doubts += count_doubts(&slice, &c);
+    }
+    assert_in_range(doubts, 0, 20); /* of 400,000 */
+}
+
+TEST(scratch_of_a_full_batch_is_bounded)
+{
+    const swp_params study = {100, 200, 14, 33, 50, 100}, long_windows = {2000, 4000, 63, 667, 1000, 2000};
+    const swp__kernel *kernels[] = {&swp__hma_cross_certified_c, &swp__hma_cross_certified_eight_lanes};
+    for (size_t i = 0; i < 2; i++) {
+        assert_in_range(kernels[i]->scratch_size(150000, &study, 1), 1, (size_t)1 << 20);
+        assert_in_range(kernels[i]->scratch_size(150000, &study, 80), 1, (size_t)4 << 20);
+        assert_in_range(kernels[i]->scratch_size(15000000, &long_windows, SWP__BATCH_MAX), 1, (size_t)8 << 20);
+    }
 }
