@@ -53,3 +53,10 @@ def test_no_fast_math_and_no_contraction_in_the_build():
     text = "\n".join(p.read_text() for p in tracked("meson.build", "*/meson.build", "Makefile"))
     assert "-ffp-contract=off" in text
     assert "-ffast-math" not in text and "-Ofast" not in text
+
+
+def test_the_wall_clock_is_in_log_lines_alone():
+    """B50: setting it changes nothing."""
+    wall = re.compile(r"CLOCK_REALTIME|\bgettimeofday\b|\btime\(NULL\)|TIMER_ABSTIME")
+    users = [str(path.relative_to(ROOT)) for path in tracked("src/*.c", "src/*.h") if wall.search(path.read_text())]
+    assert users == ["src/base/log.c"]
