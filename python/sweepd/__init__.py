@@ -1,18 +1,23 @@
-"""sweepd: one backtest kernel behind every boundary; here, in this process.
+"""sweepd: one backtest kernel behind every boundary.
+
+In this process:
 
     >>> import numpy, sweepd
     >>> close = 100 + numpy.cumsum(numpy.sin(numpy.arange(500.0)))
     >>> result = sweepd.sweep(close, length=range(6, 201), fee=0.09)
-    >>> best = result.pnl.argmax()
-    >>> result.length[best], result.pnl[best], result.trades[best]  # doctest: +SKIP
-"""
-import os
+    >>> result.best(3)  # doctest: +SKIP
 
+Behind a boundary, with the same numbers bit for bit:
+
+    >>> with sweepd.connect("unix:/run/x.sock") as engine:  # doctest: +SKIP
+    ...     series = engine.load(close)
+    ...     result = engine.sweep(series, length=range(6, 201), fee=0.09)
+"""
 from . import _core, _errors
+from ._engine import Engine, Series, connect
 from ._errors import *  # noqa: F403
-from ._sweep import OpenTrades, Sweep, kernels, sweep
+from ._result import OpenTrades, Sweep
+from ._sweep import kernels, sweep
 
 __version__: str = _core.VERSION
-__all__ = ["OpenTrades", "Sweep", "kernels", "sweep", *_errors.__all__]
-
-os.register_at_fork(after_in_child=_core.forget_engine)
+__all__ = ["Engine", "OpenTrades", "Series", "Sweep", "connect", "kernels", "sweep", *_errors.__all__]

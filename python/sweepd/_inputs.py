@@ -30,18 +30,32 @@ def _check_integers(array: npt.NDArray[Any]) -> None:
 
 
 def _check_integers_of_list(values: Any, array: npt.NDArray[Any]) -> None:
-    """Integers among floats have been rounded already: those are looked at in the list itself."""
+    """Integers among floats have been rounded already: those are looked at in the values themselves."""
     for index in np.flatnonzero(np.abs(array) >= INTEGER_MAX):
-        value = values[index]
+        value = values[int(index)]
+        value = value.as_py() if hasattr(value, "as_py") else value
         if isinstance(value, (int, np.integer)) and abs(int(value)) > INTEGER_MAX:
             _refuse_integer(int(index), value)
+
+
+def _array_of(close: Any) -> npt.NDArray[Any]:
+    """What is missing in the nullable types of pandas becomes NaN; numpy alone would make objects of them."""
+    kind = getattr(getattr(close, "dtype", None), "kind", None)
+    if kind not in ("i", "u", "f") or isinstance(close.dtype, np.dtype) or not hasattr(close, "isna"):
+        return np.asarray(close)
+    missing = np.asarray(close.isna())
+    if kind == "f" or not missing.any():
+        return np.asarray(close.to_numpy(dtype="f8" if kind == "f" else f"{kind}8", na_value=np.nan if kind == "f" else 0))
+    integers = close.to_numpy(dtype=f"{kind}8", na_value=0)
+    _check_integers(integers)
+    return np.where(missing, np.nan, integers)
 
 
 def closes(close: Any) -> npt.NDArray[np.float64]:
     """float64, contiguous, native byte order; the caller's own memory where it is that already."""
     if isinstance(close, np.ma.MaskedArray):
         raise TypeError("close is a masked array: fill its gaps first, e.g. close.filled(numpy.nan)")
-    array = np.asarray(close)
+    array = _array_of(close)
     if array.ndim != 1:
         raise ValueError(f"close has {array.ndim} dimensions, shape {array.shape}: expected one")
     kind, exact = array.dtype.kind, array.dtype.itemsize <= 8
@@ -49,15 +63,17 @@ def closes(close: Any) -> npt.NDArray[np.float64]:
         _check_integers(array)
     elif kind != "f" or not exact:
         raise TypeError(f"close has dtype {array.dtype}: expected floats of up to 64 bits, or integers")
-    elif not hasattr(close, "dtype"):
+    elif not isinstance(getattr(close, "dtype", None), np.dtype) and not hasattr(close, "isna"):
         _check_integers_of_list(close, array)
+    if array.size == 0:
+        raise BadParam("close: no bars")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def _integers(values: Any, name: str) -> npt.NDArray[np.int64]:
+def _integers(values: Any, name: str, things: str = "combos") -> npt.NDArray[np.int64]:
     array = np.asarray(values)
     if array.size == 0:
-        raise BadParam(f"{name}: no combos")
+        raise BadParam(f"{name}: no {things}")
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}: expected integers")
     if array.dtype.kind == "u" and (array > np.iinfo(np.int64).max).any():
@@ -65,10 +81,10 @@ def _integers(values: Any, name: str) -> npt.NDArray[np.int64]:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def lengths(length: Any) -> npt.NDArray[np.int64]:
-    array = np.atleast_1d(_integers(length, "length"))
+def lengths(length: Any, name: str) -> npt.NDArray[np.int64]:
+    array = np.atleast_1d(_integers(length, name))
     if array.ndim != 1:
-        raise ValueError(f"length has shape {array.shape}: expected one number or a list of them")
+        raise ValueError(f"{name} has shape {array.shape}: expected one number or a list of them")
     return array
 
 
@@ -83,6 +99,18 @@ def params(rows: Any) -> npt.NDArray[np.int64]:
     if array.ndim != 2 or array.shape[1] != 6:
         raise ValueError(f"params has shape {array.shape}: expected (n, 6): half, full, smooth, third, mid, p")
     return array
+
+
+def windows(spans: Any) -> npt.NDArray[np.uint64]:
+    """[0, 3] stands for None: the whole series."""
+    if spans is None:
+        return np.empty((0, 3), np.uint64)
+    array = _integers(spans, "windows", "windows")
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"windows has shape {array.shape}: expected (n, 3): warm, begin, end")
+    if (array < 0).any():
+        raise BadParam(f"windows: {array.min()} is below 0", int((array < 0).any(axis=1).argmax()))
+    return array.astype(np.uint64)
 
 
 def choice(value: str, name: str, numbers: dict[str, int]) -> int:

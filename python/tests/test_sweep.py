@@ -105,7 +105,7 @@ def test_an_empty_series_is_an_error(empty):
 
 def test_length_and_its_params_are_reported():
     result = sweepd.sweep(walk(), length=[7, 200, 1])
-    assert result.length.tolist() == [7, 200, 1]
+    assert result.lengths.tolist() == [7, 200, 1]
     assert result.params.tolist() == [[4, 7, 3, 1, 2, 4], [100, 200, 14, 33, 50, 100], [1, 1, 1, 1, 1, 1]]
     assert sweepd.sweep(walk(), length=7).params.tolist() == [[4, 7, 3, 1, 2, 4]]
 
@@ -113,7 +113,7 @@ def test_length_and_its_params_are_reported():
 def test_params_win_nothing_and_lose_nothing_against_length():
     by_length = sweepd.sweep(walk(), length=LENGTHS)
     by_params = sweepd.sweep(walk(), params=by_length.params)
-    assert by_params.length is None
+    assert by_params.lengths is None
     assert by_params.pnl.tolist() == by_length.pnl.tolist()
     assert by_params.trades.tolist() == by_length.trades.tolist()
 
@@ -222,8 +222,8 @@ def test_many_threads_sweep_at_once():
 def test_the_gil_is_released():
     """Another thread goes on while a long sweep runs: it is that thread that ends the sweep."""
     script = (
-        "import _thread, threading, numpy, sweepd\n"
-        "threading.Timer(0.3, _thread.interrupt_main).start()\n"
+        "import os, signal, threading, numpy, sweepd\n"
+        "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "sweepd.sweep(numpy.ones(2_000_000), length=[20_000] * 1000, kernel='strict')\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)

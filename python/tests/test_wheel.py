@@ -32,7 +32,8 @@ def test_it_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     package = sorted(name for name in names if not name.split("/")[0].endswith(".dist-info"))
     assert package == sorted(f"sweepd/{name}" for name in (
-        "__init__.py", "_core.abi3.so", "_core.pyi", "_errors.py", "_inputs.py", "_sweep.py", "py.typed",
+        "__init__.py", "_core.abi3.so", "_core.pyi", "_engine.py", "_errors.py", "_grid.py", "_inputs.py", "_result.py",
+        "_sweep.py", "py.typed",
     ))
 
 
