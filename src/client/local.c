@@ -13,6 +13,7 @@
 #include "swp/version.h"
 
 #define LOOK_NS UINT64_C(10000000)      /* while there is a flag that wakes nobody, or progress to tell */
+#define UNUSED_MAX (UINT64_C(64) << 20) /* bytes kept of series that were dropped, for who finds or loads them again */
 #define PROGRESS_NS UINT64_C(100000000) /* between two reports */
 
 struct swp__local {
@@ -145,7 +146,9 @@ static swp_status run_series(swp__local *local, swp_pending *p, const swp__ask *
     case SWP__OP_NAME:
         return swp__scope_name(local->scope, ask->series->handle, name, name_size, error);
     default:
-        return swp__scope_drop(local->scope, p->request.handle.handle, error);
+        status = swp__scope_drop(local->scope, p->request.handle.handle, error);
+        swp__store_trim(local->store, UNUSED_MAX);
+        return status;
     }
     if (status == SWP_OK) {
         tell_series(p, &info);

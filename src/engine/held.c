@@ -139,6 +139,18 @@ swp_status swp__store_charge(swp__store *store, uint64_t bytes, swp__graveyard *
     return SWP_OK;
 }
 
+void swp__store_trim(swp__store *store, uint64_t bytes)
+{
+    swp__graveyard graveyard = {NULL};
+    pthread_mutex_lock(&store->lock);
+    while (store->counters.bytes_unused > bytes) {
+        store->counters.evictions++;
+        swp__held_bury(store->oldest, &graveyard);
+    }
+    pthread_mutex_unlock(&store->lock);
+    swp__graveyard_empty(store, &graveyard);
+}
+
 void swp__store_discharge(swp__store *store, uint64_t bytes)
 {
     store->counters.bytes -= bytes;

@@ -73,6 +73,9 @@ void swp__store_free(swp__store *store);
 
 swp__store_counters swp__store_count(swp__store *store);
 
+/* Evicts what was used longest ago until series that nobody uses hold at most `bytes`. */
+void swp__store_trim(swp__store *store, uint64_t bytes);
+
 /* ---- scopes ---- */
 
 /* NO_MEMORY. */
