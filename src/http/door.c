@@ -2,15 +2,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "base/text.h"
 #include "http/answer.h"
 #include "http/callers.h"
+#include "http/head.h"
 #include "http/memory.h"
 #include "http/sweep.h"
 #include "swp/client.h"
@@ -39,19 +38,19 @@ struct swp__door {
 typedef struct exchange exchange;
 
 typedef struct route {
-    const char *method, *path;
-    bool is_open; /* without a token too */
+    swp__head_rules rules;
     enum MHD_Result (*run)(swp__door *door, struct MHD_Connection *connection, exchange *e);
 } route;
 
 /* One request and its answer. */
 struct exchange {
     swp__caller *caller;
-    const route *route; /* NULL: refused by its head */
+    const route *route; /* NULL: there is no such path */
     char *body;
     size_t body_size, body_capacity;
-    bool refused; /* by its body, while more of it comes */
+    unsigned code; /* 0; else it is refused with this HTTP status, while its body may still be coming */
     swp_error error;
+    swp__header extra; /* of the refusal; name NULL: none */
 };
 
 static void drop_body(exchange *e)
@@ -121,7 +120,7 @@ static void add_metric(swp__text *text, const char *type, const char *name, cons
                   type, name, value);
 }
 
-static void add_metrics(swp__door *door, swp__text *text)
+static void add_metrics(swp__door *door, uint64_t memory_used, swp__text *text)
 {
     pthread_mutex_lock(&door->callers.lock);
     uint64_t connections = door->callers.count, timed_out = door->callers.timed_out;
@@ -131,7 +130,7 @@ static void add_metrics(swp__door *door, swp__text *text)
     add_metric(text, "counter", "requests_total", "Begun.", __atomic_load_n(&door->requests, __ATOMIC_RELAXED));
     add_metric(text, "counter", "requests_failed_total", "Answered with an error.",
                __atomic_load_n(&door->requests_failed, __ATOMIC_RELAXED));
-    add_metric(text, "gauge", "memory_bytes", "Bodies, what is read from them, and results.", swp__memory_used());
+    add_metric(text, "gauge", "memory_bytes", "Bodies, what is read from them, and results.", memory_used);
 }
 
 static enum MHD_Result run_metrics(swp__door *door, struct MHD_Connection *connection, exchange *e)
@@ -146,6 +145,7 @@ static enum MHD_Result run_metrics(swp__door *door, struct MHD_Connection *conne
     if (status != SWP_OK) {
         return fail(door, connection, e, &error);
     }
+    uint64_t memory_used = swp__memory_used(); /* without the page */
     size_t size = strlen(engine);
     char *page = swp__memory_alloc(size + PAGE_SIZE);
     if (page == NULL) {
@@ -156,7 +156,7 @@ static enum MHD_Result run_metrics(swp__door *door, struct MHD_Connection *conne
     memcpy(page, engine, size);
     swp_client_text_free(client, engine);
     swp__text own = {.at = page + size, .size = PAGE_SIZE};
-    add_metrics(door, &own);
+    add_metrics(door, memory_used, &own);
     swp__caller_enter(&door->callers, e->caller, SWP__CALLER_READING);
     enum MHD_Result result =
         swp__answer_text(connection, "text/plain; version=0.0.4; charset=utf-8", page, size + own.length);
@@ -194,107 +194,20 @@ static enum MHD_Result run_sweep(swp__door *door, struct MHD_Connection *connect
 }
 
 static const route routes[] = {
-    {MHD_HTTP_METHOD_GET, "/healthz", true, run_health},
-    {MHD_HTTP_METHOD_GET, "/metrics", false, run_metrics},
-    {MHD_HTTP_METHOD_POST, "/v1/sweep", false, run_sweep},
+    {{MHD_HTTP_METHOD_GET, "/healthz", true}, run_health},
+    {{MHD_HTTP_METHOD_GET, "/metrics", false}, run_metrics},
+    {{MHD_HTTP_METHOD_POST, "/v1/sweep", false}, run_sweep},
 };
 
-/* ---- a request's head ---- */
-
-static const char *header_of(struct MHD_Connection *connection, const char *name)
+/* NULL: there is no such path. */
+static const route *find_route(const char *path)
 {
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
-/* Whether it names this machine, with or without a port. */
-static bool host_is_ours(const char *host)
-{
-    char url[80];
-    swp__address address;
-    bool has_port = host != NULL && strchr(host, ':') != NULL && host[strlen(host) - 1] != ']';
-    if (host == NULL || (size_t)snprintf(url, sizeof url, "tcp:%s%s", host, has_port ? "" : ":80") >= sizeof url) {
-        return false;
-    }
-    return swp__address_parse(url, &address, NULL) == SWP_OK;
-}
-
-static bool token_is_right(const swp__token *token, const char *authorization)
-{
-    static const char scheme[] = "Bearer ";
-    if (authorization == NULL || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0) {
-        return false;
-    }
-    const char *brought = authorization + sizeof scheme - 1;
-    return swp__token_equal(brought, strlen(brought), token->bytes, token->size);
-}
-
-static bool type_is_json(const char *type)
-{
-    static const char json[] = "application/json";
-    return type != NULL && strncasecmp(type, json, sizeof json - 1) == 0 && strchr("; ", type[sizeof json - 1]) != NULL;
-}
-
-/* The route, or the one of another method (*code 405), or NULL. HEAD goes where GET goes. */
-static const route *find_route(const char *method, const char *path, bool *method_fits)
-{
-    const char *asked = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 ? MHD_HTTP_METHOD_GET : method;
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (strcmp(routes[i].path, path) == 0) {
-            *method_fits = strcmp(routes[i].method, asked) == 0;
+        if (strcmp(routes[i].rules.path, path) == 0) {
             return &routes[i];
         }
     }
     return NULL;
-}
-
-/* What can be said before the body comes; 0: nothing, else the HTTP status, with *extra and *error. */
-static unsigned judge_head(const swp__door *door, struct MHD_Connection *connection, const swp__caller *caller, const route *r,
-                           bool method_fits, swp__header *extra, swp_error *error)
-{
-    const swp__door_options *options = &door->options;
-    if (caller->is_surplus) {
-        *extra = (swp__header){MHD_HTTP_HEADER_CONNECTION, "close"};
-        swp__fail(error, SWP_BUSY, SWP_AT_NONE, "more than --max-connections, %" PRIu64 ", at once",
-                  options->limits->max_connections);
-        return MHD_HTTP_SERVICE_UNAVAILABLE;
-    }
-    if (!host_is_ours(header_of(connection, MHD_HTTP_HEADER_HOST))) {
-        swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the Host header names no host of this machine: expected localhost, 127.x.y.z "
-                                                  "or [::1], with or without a port");
-        return MHD_HTTP_FORBIDDEN;
-    }
-    if (r == NULL) {
-        swp__fail(error, SWP_UNKNOWN, SWP_AT_NONE, "no such path; these are: GET /healthz, GET /metrics, POST /v1/sweep");
-        return MHD_HTTP_NOT_FOUND;
-    }
-    if (!method_fits) {
-        *extra = (swp__header){MHD_HTTP_HEADER_ALLOW, r->method};
-        swp__fail(error, SWP_UNKNOWN, SWP_AT_NONE, "%s takes %s only", r->path, r->method);
-        return MHD_HTTP_METHOD_NOT_ALLOWED;
-    }
-    if (!r->is_open && options->token->size > 0 &&
-        !token_is_right(options->token, header_of(connection, MHD_HTTP_HEADER_AUTHORIZATION))) {
-        *extra = (swp__header){MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer"};
-        swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the engine asks for a token: send Authorization: Bearer TOKEN");
-        return MHD_HTTP_UNAUTHORIZED;
-    }
-    if (strcmp(r->method, MHD_HTTP_METHOD_POST) != 0) {
-        return 0;
-    }
-    const char *encoding = header_of(connection, MHD_HTTP_HEADER_CONTENT_ENCODING);
-    if (!type_is_json(header_of(connection, MHD_HTTP_HEADER_CONTENT_TYPE)) ||
-        (encoding != NULL && strcasecmp(encoding, "identity") != 0)) {
-        swp__fail(error, SWP_UNKNOWN, SWP_AT_NONE, "expected Content-Type: application/json, and no Content-Encoding");
-        return MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
-    }
-    const char *length = header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    uint64_t size = length != NULL ? strtoull(length, NULL, 10) : 0;
-    if (size > options->limits->max_body) {
-        swp__fail_limit(error, options->limits->max_body, size, "the body has %" PRIu64 " bytes, --max-body is %" PRIu64, size,
-                        options->limits->max_body);
-        return MHD_HTTP_CONTENT_TOO_LARGE;
-    }
-    return 0;
 }
 
 /* ---- a request's body ---- */
@@ -319,14 +232,14 @@ static swp_status grow_body(const swp__door *door, exchange *e, size_t more, swp
     return SWP_OK;
 }
 
-/* The library takes no answer before all of the body has come: after a refusal the rest of it is thrown away. */
+/* Of a request that is refused the body is thrown away. */
 static void take_body(const swp__door *door, exchange *e, const char *bytes, size_t size)
 {
-    if (!e->refused && grow_body(door, e, size, &e->error) != SWP_OK) {
-        e->refused = true;
+    if (e->code == 0 && grow_body(door, e, size, &e->error) != SWP_OK) {
+        e->code = swp__http_code(e->error.status);
         drop_body(e);
     }
-    if (!e->refused) {
+    if (e->code == 0) {
         memcpy(e->body + e->body_size, bytes, size);
         e->body_size += size;
     }
@@ -361,7 +274,26 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **re
     }
 }
 
-/* The head has come. */
+static enum MHD_Result refuse(swp__door *door, struct MHD_Connection *connection, exchange *e)
+{
+    return fail_with(door, connection, e, e->code, e->extra.name != NULL ? &e->extra : NULL, &e->error);
+}
+
+static void judge(swp__door *door, struct MHD_Connection *connection, const char *method, exchange *e)
+{
+    const swp__head_rules *rules = e->route != NULL ? &e->route->rules : NULL;
+    if (e->caller->is_surplus) {
+        swp__fail(&e->error, SWP_BUSY, SWP_AT_NONE, "more than --max-connections, %" PRIu64 ", at once",
+                  door->options.limits->max_connections);
+        e->code = swp__http_code(SWP_BUSY);
+        e->extra = (swp__header){MHD_HTTP_HEADER_CONNECTION, "close"};
+        return;
+    }
+    e->code = swp__head_judge(connection, method, rules, &door->options, &e->extra, &e->error);
+}
+
+/* The head has come. A refusal waits for the end of the body, as the connection could not go on before it, and closing it could
+ * take the answer away with it; unless the client asked first (Expect: 100-continue). */
 static enum MHD_Result begin(swp__door *door, struct MHD_Connection *connection, const char *path, const char *method,
                              void **request)
 {
@@ -372,18 +304,12 @@ static enum MHD_Result begin(swp__door *door, struct MHD_Connection *connection,
         return MHD_NO;
     }
     e->caller = info->socket_context;
+    e->route = find_route(path);
     *request = e; /* freed in on_completed */
     __atomic_fetch_add(&door->requests, 1, __ATOMIC_RELAXED);
-    bool method_fits = false;
-    swp_error error;
-    swp__header extra = {0};
-    const route *r = find_route(method, path, &method_fits);
-    unsigned code = judge_head(door, connection, e->caller, r, method_fits, &extra, &error);
-    if (code != 0) {
-        return fail_with(door, connection, e, code, extra.name != NULL ? &extra : NULL, &error);
-    }
-    e->route = r;
-    return MHD_YES;
+    judge(door, connection, method, e);
+    bool client_asks = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT) != NULL;
+    return e->code != 0 && client_asks ? refuse(door, connection, e) : MHD_YES;
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *path, const char *method,
@@ -400,8 +326,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         *upload_size = 0;
         return MHD_YES;
     }
+    if (e->code != 0) {
+        return refuse(door, connection, e);
+    }
     swp__caller_enter(&door->callers, e->caller, SWP__CALLER_WAITING);
-    return e->refused ? fail(door, connection, e, &e->error) : e->route->run(door, connection, e);
+    return e->route->run(door, connection, e);
 }
 
 /* ---- opening and closing ---- */
