@@ -343,7 +343,8 @@ static swp_status start(swp__door *door, swp_error *error)
         door->daemon = MHD_start_daemon(
             flags, 0, NULL, NULL, on_request, door, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
             door, MHD_OPTION_NOTIFY_COMPLETED, on_completed, door, MHD_OPTION_CONNECTION_LIMIT,
-            (unsigned)door->options.limits->max_connections + SURPLUS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_POOL_SIZE,
+            (unsigned)door->options.limits->max_connections + SURPLUS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+            (size_t)CONNECTION_POOL_SIZE,
             MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     }
     if (door->daemon == NULL) {

@@ -29,7 +29,8 @@ typedef struct swp__door_options {
 } swp__door_options;
 
 /* Opens it; requests are served by threads of the HTTP library from now on. BAD_PARAM (an address that is not tcp:, the engine's
- * URL), REFUSED (the port), DENIED (the engine is there and wants another token), NO_MEMORY. */
+ * URL), REFUSED (the port), DENIED (the engine is there and wants another token), UNKNOWN (it speaks no common version), NO_MEMORY,
+ * INTERNAL (the HTTP library). */
 SWP_MUST_CHECK swp_status swp__door_open(const swp__door_options *options, swp__door **door, swp_error *error);
 
 /* Looks after time-outs; to be called a few times a second. Returns how many requests are being answered. */

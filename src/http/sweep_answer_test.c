@@ -52,7 +52,8 @@ TEST(sweep_answer_is_the_same_text_at_every_step_size)
 
 TEST(sweep_answer_that_does_not_fit_the_memory_is_refused_and_leaves_nothing)
 {
-    static const uint64_t counts[][2] = {{UINT64_MAX, 2}, {UINT64_C(1) << 32, UINT64_C(1) << 32}, {UINT64_C(1) << 61, 0}, {40000, 0}};
+    static const uint64_t counts[][2] = {
+        {UINT64_MAX, 2}, {UINT64_C(1) << 32, UINT64_C(1) << 32}, {UINT64_C(1) << 61, 0}, {40000, 0}};
     swp__memory_bound(1 << 20);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         swp__sweep_answer answer;
