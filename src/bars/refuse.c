@@ -2,10 +2,10 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/utf8.h"
 
 enum { PATH_SHOWN_MAX = 80 };
 
@@ -43,26 +43,6 @@ swp_status swp__refuse_file(swp_error *error, const char *path, uint64_t at, con
     return swp__fail(error, SWP_BAD_PARAM, at, "%s%s: %s", dots, shown, text);
 }
 
-/* Bytes of the UTF-8 character at the beginning, 0 when there is none: RFC 3629's table, by first byte. */
-static size_t character_size(const unsigned char *text, size_t size)
-{
-    if (text[0] < 0x80) {
-        return text[0] < 0x20 || text[0] == 0x7F ? 0 : 1;
-    }
-    size_t needed = text[0] < 0xC2 ? 0 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : text[0] < 0xF5 ? 4 : 0;
-    if (needed == 0 || needed > size) {
-        return 0;
-    }
-    for (size_t i = 1; i < needed; i++) {
-        if ((text[i] & 0xC0u) != 0x80u) {
-            return 0;
-        }
-    }
-    bool overlong = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
-    bool no_character = (text[0] == 0xED && text[1] > 0x9F) || (text[0] == 0xF4 && text[1] > 0x8F);
-    return overlong || no_character ? 0 : needed;
-}
-
 const char *swp__quote(const char *text, size_t size, char quoted[SWP__QUOTED_SIZE])
 {
     enum { ROOM = SWP__QUOTED_SIZE - 6 }; /* two marks, three dots, NUL */
@@ -70,7 +50,7 @@ const char *swp__quote(const char *text, size_t size, char quoted[SWP__QUOTED_SI
     size_t done = 0;
     *at++ = '"';
     while (done < size) {
-        size_t bytes = character_size((const unsigned char *)text + done, size - done);
+        size_t bytes = swp__utf8_character(text + done, size - done);
         if (done + (bytes > 0 ? bytes : 1) > ROOM) {
             break;
         }

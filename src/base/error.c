@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/status_table.h"
+#include "base/utf8.h"
 
 static const swp__status_row *find_row(swp_status status)
 {
@@ -47,6 +48,7 @@ static void fill(swp_error *error, swp_status status, uint64_t at, const char *f
     if (length >= (int)sizeof error->message) {
         mark_cut(error->message, sizeof error->message);
     }
+    swp__utf8_clean(error->message, strlen(error->message)); /* file names and words of a user may hold anything */
 }
 
 swp_status swp__fail(swp_error *error, swp_status status, uint64_t at, const char *format, ...)

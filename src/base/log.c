@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/text.h"
+#include "base/utf8.h"
 
 enum { TEXT_SIZE = 1001, LINE_SIZE = 4096 }; /* a line of at most PIPE_BUF bytes is written whole or not at all */
 
@@ -22,45 +24,6 @@ static void stamp(char *text, size_t size)
     snprintf(text + length, size - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
-/* Bytes of the well-formed UTF-8 character at `text`, which ends in NUL; 0: none is there. */
-static size_t character_size(const unsigned char *text)
-{
-    size_t more = text[0] < 0x80 ? 0 : text[0] >> 5 == 6 && text[0] >= 0xC2 ? 1 : text[0] >> 4 == 14 ? 2
-                                                                             : text[0] >> 3 == 30    ? 3
-                                                                                                     : 9;
-    if (more == 9) {
-        return 0;
-    }
-    for (size_t i = 1; i <= more; i++) {
-        if (text[i] >> 6 != 2) {
-            return 0;
-        }
-    }
-    return more + 1;
-}
-
-/* Copies what may be shown; `quoted` escapes for a JSON string. */
-static void clean(const char *text, bool quoted, char *out, size_t size)
-{
-    size_t length = 0;
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at != '\0' && length + 5 < size) {
-        size_t bytes = character_size(at);
-        if (bytes == 0 || *at < 0x20 || *at == 0x7F) {
-            out[length++] = '?';
-            at++;
-            continue;
-        }
-        if (quoted && (*at == '"' || *at == '\\')) {
-            out[length++] = '\\';
-        }
-        memcpy(out + length, at, bytes);
-        length += bytes;
-        at += bytes;
-    }
-    out[length] = '\0';
-}
-
 static bool would_wait(int fd)
 {
     struct pollfd end = {.fd = fd, .events = POLLOUT};
@@ -69,14 +32,17 @@ static bool would_wait(int fd)
 
 static void write_line(swp__log *log, swp__log_level level, const char *text)
 {
-    char time[32], shown[2 * TEXT_SIZE + 8], line[LINE_SIZE];
-    bool json = log->format == SWP__LOG_JSON;
+    char time[32], line[LINE_SIZE];
+    swp__text piece = {.at = line, .size = sizeof line};
     stamp(time, sizeof time);
-    clean(text, json, shown, sizeof shown);
-    int length = json ? snprintf(line, sizeof line, "{\"time\":\"%s\",\"level\":\"%s\",\"text\":\"%s\"}\n", time,
-                                 level_names[level], shown)
-                      : snprintf(line, sizeof line, "%s %s %s\n", time, level_names[level], shown);
-    if (would_wait(log->fd) || write(log->fd, line, (size_t)length) != length) {
+    if (log->format == SWP__LOG_JSON) {
+        swp__text_add(&piece, "{\"time\":\"%s\",\"level\":\"%s\",\"text\":", time, level_names[level]);
+        swp__text_add_json(&piece, text, strlen(text));
+        swp__text_add(&piece, "}\n");
+    } else {
+        piece.length = (size_t)snprintf(line, sizeof line, "%s %s %s\n", time, level_names[level], text);
+    }
+    if (would_wait(log->fd) || write(log->fd, line, piece.length) != (ssize_t)piece.length) {
         __atomic_fetch_add(&log->dropped, 1, __ATOMIC_RELAXED);
     }
 }
@@ -94,6 +60,7 @@ void swp__log_line(swp__log *log, swp__log_level level, const char *format, ...)
     if (length >= (int)sizeof text) {
         memcpy(text + sizeof text - 4, "...", 4);
     }
+    swp__utf8_clean(text, strlen(text));
     uint64_t dropped = __atomic_exchange_n(&log->dropped, 0, __ATOMIC_RELAXED);
     if (dropped > 0) {
         char told[64];
