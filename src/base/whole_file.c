@@ -12,6 +12,7 @@
 
 enum { NAMES_TRIED_MAX = 100 };
 
+/* By errno. */
 static swp_status fail(swp_error *error, const char *path)
 {
     return swp__fail(error, SWP_FILE, SWP_AT_NONE, "%s: cannot be written: %s", path, strerror(errno));
@@ -44,27 +45,60 @@ static int open_temp(const char *path, mode_t mode, char **temp_path)
     return -1;
 }
 
-/* The place a chain of links ends in; a copy of `path` where there is none. */
+/* The place a chain of links ends in; a copy of `path` where there is none. NULL with errno: no memory, or a link whose end is
+ * not there, which a rename would replace. */
 static char *resolve(const char *path)
 {
+    struct stat link;
     char *resolved = realpath(path, NULL);
+    if (resolved == NULL && errno == ENOENT && access(path, F_OK) != 0 && lstat(path, &link) == 0) {
+        errno = ENOENT;
+        return NULL;
+    }
     return resolved != NULL ? resolved : strdup(path);
+}
+
+/* Gives the new file what the one it replaces has: owner and group where we may, and the mode. What a group was let in to is not
+ * for another group. */
+static void take_over(int descriptor, const struct stat *former)
+{
+    mode_t mode = former->st_mode & 0777;
+    struct stat made;
+    if (fchown(descriptor, former->st_uid, former->st_gid) != 0 && fstat(descriptor, &made) == 0 &&
+        made.st_gid != former->st_gid) {
+        mode &= ~(mode_t)070;
+    }
+    fchmod(descriptor, mode);
+}
+
+/* Opens where to write for now: a temporary file beside the place, or what the place is when that is no plain file. */
+static int open_place(swp__whole_file *file)
+{
+    struct stat former;
+    if (stat(file->path, &former) != 0) {
+        return open_temp(file->path, 0666, &file->temp_path);
+    }
+    if (!S_ISREG(former.st_mode)) {
+        return open(file->path, O_WRONLY | O_CLOEXEC);
+    }
+    if (faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0) { /* a rename would not ask */
+        return -1;
+    }
+    int descriptor = open_temp(file->path, 0600, &file->temp_path);
+    if (descriptor >= 0) {
+        take_over(descriptor, &former);
+    }
+    return descriptor;
 }
 
 swp_status swp__whole_file_open(const char *path, swp__whole_file *file, swp_error *error)
 {
     swp__whole_file made = {.path = resolve(path)};
     if (made.path == NULL) {
-        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "%s: no memory", path);
+        return errno == ENOMEM ? swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "%s: no memory", path)
+                               : swp__fail(error, SWP_FILE, SWP_AT_NONE, "%s: cannot be written: a link to nothing", path);
     }
-    struct stat existing;
-    bool exists = stat(made.path, &existing) == 0;
-    int descriptor;
-    if (exists && !S_ISREG(existing.st_mode)) {
-        descriptor = open(made.path, O_WRONLY | O_CLOEXEC);
-    } else {
-        descriptor = open_temp(made.path, exists ? existing.st_mode & 0777 : 0666, &made.temp_path);
-    }
+    int descriptor = open_place(&made);
     if (descriptor < 0) {
         goto failed;
     }

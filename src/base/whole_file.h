@@ -1,5 +1,6 @@
 /* A file that appears whole or not at all: written beside its place under another name, synced, then renamed over it.
- * What is not a plain file (a pipe, /dev/null) is written in place, and a symbolic link stays one. */
+ * It takes over the owner, group and mode of the file it replaces, which must be one that may be written. What is not a plain
+ * file (a pipe, /dev/null) is written in place, and a symbolic link stays one. */
 #ifndef SWP_BASE_WHOLE_FILE_H
 #define SWP_BASE_WHOLE_FILE_H
 

@@ -45,7 +45,7 @@ TEST(whole_file_abandoned_leaves_the_old_content)
 TEST(whole_file_keeps_the_mode_and_a_symbolic_link)
 {
     const char *path = temp_write("target.txt", "old", 3), *link = temp_path("link.txt");
-    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(chmod(path, 0662), 0); /* which no umask gives */
     assert_int_equal(symlink(path, link), 0);
     swp__whole_file file;
     assert_int_equal(swp__whole_file_open(link, &file, NULL), SWP_OK);
@@ -55,8 +55,35 @@ TEST(whole_file_keeps_the_mode_and_a_symbolic_link)
     assert_int_equal(lstat(link, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
     assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_int_equal(status.st_mode & 0777, 0662);
     assert_content(path, "new");
+}
+
+TEST(whole_file_does_not_replace_a_link_to_nothing)
+{
+    const char *link = temp_path("dangling.txt");
+    assert_int_equal(symlink("not-there.txt", link), 0);
+    swp__whole_file file;
+    swp_error error;
+    assert_int_equal(swp__whole_file_open(link, &file, &error), SWP_FILE);
+    assert_non_null(strstr(error.message, "dangling.txt: cannot be written: a link to nothing"));
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+}
+
+TEST(whole_file_does_not_replace_a_file_that_may_not_be_written)
+{
+    if (geteuid() == 0) {
+        SKIP("root may write every file");
+    }
+    const char *path = temp_write("locked.txt", "old", 3);
+    assert_int_equal(chmod(path, 0444), 0);
+    swp__whole_file file;
+    swp_error error;
+    assert_int_equal(swp__whole_file_open(path, &file, &error), SWP_FILE);
+    assert_non_null(strstr(error.message, "locked.txt: cannot be written: Permission denied"));
+    assert_content(path, "old");
 }
 
 TEST(whole_file_does_not_replace_a_device)
