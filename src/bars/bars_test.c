@@ -51,7 +51,7 @@ TEST(bars_read_what_was_written_to_the_same_bits)
         for (size_t i = 0; i < 3; i++) {
             swp_bars bars;
             const char *path = temp_path(names[i]);
-            assert_int_equal(swp__closes_write(path, close, BARS, NULL), SWP_OK);
+            assert_int_equal(swp__closes_write(path, close, BARS, NULL, NULL), SWP_OK);
             assert_int_equal(swp_bars_read(path, &(swp_bars_options){.allow = SWP_ALLOW_ALL}, &bars, NULL), SWP_OK);
             assert_int_equal(bars.bars_count, BARS);
             for (size_t bar = 0; bar < BARS; bar++) {
@@ -70,7 +70,7 @@ TEST(bars_are_the_same_in_a_decimal_comma_locale)
         SKIP("no decimal-comma locale (Debian: apt-get install locales)");
     }
     const char *path = temp_path("locale.csv");
-    swp_status written = swp__closes_write(path, closes, 3, NULL);
+    swp_status written = swp__closes_write(path, closes, 3, NULL, NULL);
     swp_status read = swp_bars_read(path, NULL, &bars, NULL);
     comma_locale_leave();
     assert_int_equal(written, SWP_OK);

@@ -2,7 +2,7 @@
 #ifndef SWP_BARS_GENERATE_H
 #define SWP_BARS_GENERATE_H
 
-#include "swp/error.h"
+#include "swp/engine.h" /* swp_cancel */
 
 typedef struct swp__generate_options {
     const char *shape;   /* a name of swp__generate_shapes */
@@ -25,8 +25,9 @@ SWP_MUST_CHECK swp_status swp__generate(const swp__generate_options *options, do
 
 /* Writes by the ending of `path`: .npy (1-D little-endian f8, version 1.0), .f64 (raw little-endian), .csv (the header
  * "close", then the shortest decimals that read back); whole or not at all (base/whole_file.h). swp_bars_read reads
- * back the same bits. BAD_PARAM for another ending; FILE; NO_MEMORY. */
+ * back the same bits. BAD_PARAM for another ending; FILE; NO_MEMORY; CANCELLED when the flag (which may be NULL) was set
+ * meanwhile: the place is as it was. */
 SWP_MUST_CHECK swp_status swp__closes_write(const char *path, const double *close, uint64_t bars_count,
-                                            swp_error *error);
+                                            const swp_cancel *cancel, swp_error *error);
 
 #endif

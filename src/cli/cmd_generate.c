@@ -2,24 +2,10 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "bars/generate.h"
-
-/* A signal that ends the program waits until the file is in its place: its temporary file must not stay behind. */
-static swp_status write_undisturbed(const swp__arguments *arguments, const double *close, swp_error *error)
-{
-    sigset_t ending, former;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ending, &former);
-    swp_status status = swp__closes_write(arguments->out, close, arguments->bars, error);
-    sigprocmask(SIG_SETMASK, &former, NULL);
-    return status;
-}
+#include "cli/interrupt.h"
 
 int swp__generate_command(const swp__arguments *arguments)
 {
@@ -33,8 +19,17 @@ int swp__generate_command(const swp__arguments *arguments)
         return swp__exit_failed(&error);
     }
     swp_status status = swp__generate(&options, close, &error);
-    status = status == SWP_OK ? write_undisturbed(arguments, close, &error) : status;
+    int signal_number = 0;
+    if (status == SWP_OK) {
+        const swp_cancel *cancel = swp__interrupt_begin();
+        status = swp__closes_write(arguments->out, close, arguments->bars, cancel, &error);
+        signal_number = swp__interrupt_end();
+    }
     free(close);
+    if (status == SWP_CANCELLED) {
+        swp__exit_failed(&error);
+        return SWP__EXIT_SIGNAL + signal_number;
+    }
     if (status != SWP_OK) {
         return swp__exit_failed(&error);
     }

@@ -1,5 +1,5 @@
-/* Ctrl+C, SIGTERM and SIGHUP while a sweep runs: they set a flag that the sweep looks at instead of ending the program, so
- * that what is finished can be printed and no temporary file stays behind. */
+/* Ctrl+C, SIGTERM and SIGHUP while a sweep runs or a file is written: they set a flag that is looked at instead of ending the
+ * program, so that what is finished can be printed and no temporary file stays behind. */
 #ifndef SWP_CLI_INTERRUPT_H
 #define SWP_CLI_INTERRUPT_H
 

@@ -177,5 +177,6 @@ int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
     signal(SIGPIPE, SIG_DFL); /* `| head` ends us quietly, even where a parent ignored the signal */
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond `ulimit -f` is an error of its write, and leaves nothing behind */
     return swp__exit_flushed(dispatch(argc - 1, argv + 1));
 }

@@ -1,6 +1,8 @@
 """sweepd generate: files that hold the series and nothing half-written."""
 import os
+import signal
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -54,9 +56,25 @@ def test_a_folder_that_is_not_there_is_an_error(sweepd, tmp_path):
 def test_a_full_disk_leaves_the_old_file(sweepd, tmp_path):
     path = tmp_path / "walk.npy"
     path.write_text("old")
-    script = 'trap "" XFSZ; ulimit -f 8; "$0" generate --bars 100000 --out "$1"'
+    script = 'ulimit -f 8; "$0" generate --bars 100000 --out "$1"'
     done = subprocess.run(["bash", "-c", script, sweepd, path], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "cannot be written: File too large" in done.stderr
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["walk.npy"]
+
+
+def test_interrupted_it_ends_at_once_and_leaves_nothing(sweepd, tmp_path):
+    path = tmp_path / "walk.csv"
+    begun = subprocess.Popen(
+        [sweepd, "generate", "--bars", "30000000", "--out", path], stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not os.listdir(tmp_path):  # the temporary file is there: it writes, for most of a minute if nobody interrupts
+        assert begun.poll() is None
+        time.sleep(0.01)
+    begun.send_signal(signal.SIGINT)
+    _, stderr = begun.communicate(timeout=20)
+    assert begun.returncode == 130
+    assert stderr == f"sweepd: {path}: interrupted; nothing was written\n"
+    assert os.listdir(tmp_path) == []
