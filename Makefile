@@ -6,7 +6,7 @@ VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args=-fno-sanitize-recover=all -Dpython=enabled -Dpython.platlibdir=/
 
-.PHONY: all demo test check python bench install clean
+.PHONY: all demo test test-aarch64 check python bench install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -34,6 +34,16 @@ test:
 	@[ "$$(meson introspect --tests build)" != "[]" ] || meson setup --reconfigure build >/dev/null
 	@ninja -C build --quiet
 	@tools/run_tests build
+
+# The numbers on another architecture: cross-built, run under qemu.
+test-aarch64:
+	@if tools/setup aarch64 && command -v qemu-aarch64 aarch64-linux-gnu-gcc >/dev/null; then \
+		[ -f build-aarch64/build.ninja ] || meson setup build-aarch64 --cross-file .setup/aarch64/cross.ini >/dev/null; \
+		ninja -C build-aarch64 --quiet && \
+		meson test -C build-aarch64 --no-rebuild --print-errorlogs --timeout-multiplier 10 base kernel engine; \
+	else \
+		echo "skipped: no cross compiler for aarch64, qemu or libraries here"; \
+	fi
 
 # The whole suite under the address and undefined-behaviour sanitizers; leaks too.
 check:
