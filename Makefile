@@ -28,6 +28,11 @@ python:
 	@ninja -C build-python --quiet python-package
 	@$(VENV_MESON) install -C build-python --no-rebuild --only-changed --quiet --tags python-runtime
 
+# Into dist/: the package and the program, for any Python from 3.11 on.
+wheel:
+	@tools/setup test
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m pip wheel --quiet --no-build-isolation --no-deps -w dist .
+
 # The first make may have configured without cmocka.
 test:
 	@$(MAKE) --no-print-directory all python

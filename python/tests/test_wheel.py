@@ -28,9 +28,11 @@ def test_it_is_for_the_stable_abi(wheel):
     assert "-cp311-abi3-" in wheel.name
 
 
-def test_it_holds_the_package_and_nothing_else(wheel):
+def test_it_holds_the_package_and_the_program_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     package = sorted(name for name in names if not name.split("/")[0].endswith(".dist-info"))
+    (program,) = [name for name in package if name.endswith(".data/scripts/sweepd")]
+    package.remove(program)
     assert package == sorted(f"sweepd/{name}" for name in (
         "__init__.py", "_core.abi3.so", "_core.pyi", "_engine.py", "_errors.py", "_grid.py", "_inputs.py", "_result.py",
         "_sweep.py", "py.typed",
