@@ -11,6 +11,8 @@
 #include "bars/refuse.h"
 #include "cli/lengths.h" /* SWP__COMBOS_MAX */
 
+enum { LINE_SIZE_MAX = 1000 }; /* bytes: six numbers with room to spare */
+
 const char *const swp__params_names[SWP_PARAMS_COUNT] = {"half", "full", "smooth", "third", "mid", "p"};
 
 typedef struct reader {
@@ -128,32 +130,41 @@ static const char *skip_byte_order_mark(const char *line)
     return strncmp(line, "\xEF\xBB\xBF", 3) == 0 ? line + 3 : line;
 }
 
-static void cut_line_end(char *line, size_t size)
+/* Reads a line without its end, CR LF or LF. *size beyond LINE_SIZE_MAX: it is longer, and was not read to its end. False: there
+ * is none. */
+static bool read_line(FILE *file, char line[LINE_SIZE_MAX + 1], size_t *size)
 {
-    size -= size > 0 && line[size - 1] == '\n' ? 1 : 0;
-    size -= size > 0 && line[size - 1] == '\r' ? 1 : 0;
-    line[size] = '\0';
+    int c = getc(file);
+    bool any = c != EOF;
+    for (*size = 0; c != EOF && c != '\n' && *size <= LINE_SIZE_MAX; c = getc(file)) {
+        line[*size < LINE_SIZE_MAX ? *size : LINE_SIZE_MAX] = (char)c;
+        ++*size;
+    }
+    if (*size <= LINE_SIZE_MAX) {
+        *size -= *size > 0 && line[*size - 1] == '\r' ? 1 : 0;
+    }
+    line[*size <= LINE_SIZE_MAX ? *size : LINE_SIZE_MAX] = '\0';
+    return any;
 }
 
 static swp_status read_lines(reader *r, FILE *file)
 {
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t size;
+    char line[LINE_SIZE_MAX + 1];
+    size_t size;
     swp_status status = SWP_OK;
-    while (status == SWP_OK && (errno = 0, size = getline(&line, &capacity, file)) >= 0) {
+    while (status == SWP_OK && read_line(file, line, &size)) {
         r->line++;
-        if (strlen(line) != (size_t)size) {
+        if (size > LINE_SIZE_MAX) {
+            status = swp__refuse_line(r->error, r->path, r->line, "a line of more than %d bytes, which is no combo", LINE_SIZE_MAX);
+        } else if (strlen(line) != size) {
             status = swp__refuse_line(r->error, r->path, r->line, "a NUL byte; expected text");
-            break;
+        } else {
+            status = take_line(r, r->line == 1 ? skip_byte_order_mark(line) : line);
         }
-        cut_line_end(line, (size_t)size);
-        status = take_line(r, r->line == 1 ? skip_byte_order_mark(line) : line);
     }
-    if (status == SWP_OK && (ferror(file) || errno != 0)) {
+    if (status == SWP_OK && ferror(file)) {
         status = swp__fail(r->error, SWP_FILE, SWP_AT_NONE, "%s: %s", r->path, strerror(errno));
     }
-    free(line);
     return status;
 }
 

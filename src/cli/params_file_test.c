@@ -74,6 +74,21 @@ TEST(params_file_refuses_what_is_no_combo_with_its_line)
     }
 }
 
+TEST(params_file_reads_a_line_up_to_its_bound_and_refuses_one_beyond)
+{
+    swp__params_rows rows;
+    swp_error error;
+    char text[1100];
+    memset(text, ' ', sizeof text);
+    memcpy(text, "3,6,2,1,2,3", 11);
+    assert_int_equal(read_text(text, 1000, &rows, NULL), SWP_OK);
+    swp__params_rows_free(&rows);
+    assert_int_equal(read_text(text, 1001, &rows, &error), SWP_BAD_PARAM);
+    assert_non_null(strstr(error.message, ":1: a line of more than 1000 bytes"));
+    assert_int_equal(swp__params_file_read("/dev/zero", &rows, &error), SWP_BAD_PARAM); /* has no end */
+    assert_non_null(strstr(error.message, "/dev/zero:1: a line of more than 1000 bytes"));
+}
+
 TEST(params_file_refuses_empty_binary_and_missing_files)
 {
     swp__params_rows rows;
