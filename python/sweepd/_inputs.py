@@ -29,9 +29,19 @@ def _check_integers(array: npt.NDArray[Any]) -> None:
         _refuse_integer(index, array[index])
 
 
+def _refuse_bools(values: Any, name: str) -> None:
+    """What numpy makes of a list no longer shows that there was a bool among its numbers."""
+    if isinstance(values, (list, tuple)):
+        if not {bool, np.bool_}.isdisjoint(map(type, values)):
+            raise TypeError(f"{name} has a bool among its numbers: expected numbers")
+        for row in values:
+            _refuse_bools(row, name)
+
+
 def _check_integers_of_list(values: Any, array: npt.NDArray[Any]) -> None:
-    """Integers among floats have been rounded already: those are looked at in the values themselves."""
-    for index in np.flatnonzero(np.abs(array) >= INTEGER_MAX):
+    """Integers among floats have been rounded already, and beyond 64 bits numpy keeps objects: those are looked at in the
+    values themselves."""
+    for index in range(array.size) if array.dtype.kind == "O" else np.flatnonzero(np.abs(array) >= INTEGER_MAX):
         value = values[int(index)]
         value = value.as_py() if hasattr(value, "as_py") else value
         if isinstance(value, (int, np.integer)) and abs(int(value)) > INTEGER_MAX:
@@ -52,33 +62,47 @@ def _array_of(close: Any) -> npt.NDArray[Any]:
 
 
 def closes(close: Any) -> npt.NDArray[np.float64]:
-    """float64, contiguous, native byte order; the caller's own memory where it is that already."""
+    """float64, contiguous, aligned, native byte order; the caller's own memory where it is that already."""
     if isinstance(close, np.ma.MaskedArray):
         raise TypeError("close is a masked array: fill its gaps first, e.g. close.filled(numpy.nan)")
     array = _array_of(close)
+    kind, exact = array.dtype.kind, array.dtype.itemsize <= 8
+    listed = not isinstance(getattr(close, "dtype", None), np.dtype) and not hasattr(close, "isna")
+    if array.ndim == 1 and listed and kind in "fO":
+        _check_integers_of_list(close, array)
+    if kind not in "iuf" or not exact:
+        raise TypeError(f"close has dtype {array.dtype}: expected floats of up to 64 bits, or integers")
     if array.ndim != 1:
         raise ValueError(f"close has {array.ndim} dimensions, shape {array.shape}: expected one")
-    kind, exact = array.dtype.kind, array.dtype.itemsize <= 8
+    _refuse_bools(close, "close")
     if kind in "iu":
         _check_integers(array)
-    elif kind != "f" or not exact:
-        raise TypeError(f"close has dtype {array.dtype}: expected floats of up to 64 bits, or integers")
-    elif not isinstance(getattr(close, "dtype", None), np.dtype) and not hasattr(close, "isna"):
-        _check_integers_of_list(close, array)
     if array.size == 0:
         raise BadParam("close: no bars")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def _check_integers_of_parameters(values: Any, name: str) -> None:
+    """Of integers beyond 64 bits numpy makes floats or objects."""
+    array = np.asarray(values, dtype=object)
+    if all(type(value) is int for value in array.flat):
+        raise BadParam(f"{name}: {max(array.flat, key=abs)} does not fit 64 bits")
 
 
 def _integers(values: Any, name: str, things: str = "combos") -> npt.NDArray[np.int64]:
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: take what is not masked first, e.g. {name}.compressed()")
     array = np.asarray(values)
     if array.size == 0:
         raise BadParam(f"{name}: no {things}")
+    if array.dtype.kind in "fO" and not hasattr(values, "dtype"):
+        _check_integers_of_parameters(values, name)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}: expected integers")
+    _refuse_bools(values, name)
     if array.dtype.kind == "u" and (array > np.iinfo(np.int64).max).any():
         raise BadParam(f"{name}: {array.max()} is beyond 2^31-1")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.require(array, np.int64, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def lengths(length: Any, name: str) -> npt.NDArray[np.int64]:

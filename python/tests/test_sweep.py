@@ -63,7 +63,7 @@ def test_b33_lists_and_tuples_are_taken():
     [
         np.ones(50, bool), np.ones(50, object), np.ones(50, complex), np.ones(50, np.longdouble),
         np.array(["1"] * 50), np.zeros(50, "M8[s]"), np.zeros(50, "m8[s]"), np.zeros(50, [("close", "f8")]),
-        [True, False], [1, None], ["1.5"], [2**70, 1],
+        [True, False], [1, None], ["1.5"], None, b"abc", (price for price in [1.0]),
     ],
     ids=lambda close: str(np.asarray(close).dtype),
 )
@@ -73,9 +73,29 @@ def test_b33_other_dtypes_are_a_type_error_that_names_them(close):
     assert str(np.asarray(close).dtype) in str(error.value)
 
 
-@pytest.mark.parametrize("value", [2**53 + 1, 2**53 + 2, -(2**53) - 1, 2**62])
+def test_a_bool_among_numbers_is_a_type_error():
+    for bools in [True, 2.5, 3.5], [1, True], (2, np.True_):
+        with pytest.raises(TypeError, match="bool"):
+            sweepd.sweep(bools, length=6)
+        with pytest.raises(TypeError, match="bool|float64"):
+            sweepd.sweep(walk(), length=bools)
+    with pytest.raises(TypeError, match="bool"):
+        sweepd.sweep(walk(), params=[[1, 1, 1, 1, 1, True]])
+
+
+def test_b32_arrays_that_are_not_aligned():
+    close = walk()
+    skewed = np.frombuffer(b"\0" + close.tobytes(), offset=1)
+    assert not skewed.flags.aligned
+    assert numbers(skewed) == numbers(close)
+    lengths = np.frombuffer(b"\0" + np.array(LENGTHS).tobytes(), dtype="i8", offset=1)
+    assert sweepd.sweep(close, length=lengths).pnl.tolist() == numbers(close)[0]
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, 2**53 + 2, -(2**53) - 1, 2**62, 2**64, -(2**70)])
 def test_an_integer_beyond_2_to_53_is_a_value_error_with_its_index(value):
-    for close in np.array([1, 2, value, 4]), [1, 2, value, 4], [1, 2, value, 4.5]:
+    arrays = [np.array([1, 2, value, 4])] if abs(value) < 2**63 else []
+    for close in *arrays, [1, 2, value, 4], [1, 2, value, 4.5]:
         with pytest.raises(ValueError, match=f"bar 2 is the integer {value}") as error:
             sweepd.sweep(close, length=1)
         assert error.value.at == 2
@@ -89,6 +109,16 @@ def test_integers_up_to_2_to_53_are_taken():
 def test_a_masked_array_is_refused():
     with pytest.raises(TypeError, match="masked"):
         sweepd.sweep(np.ma.masked_less(walk(), 100), length=6)
+    with pytest.raises(TypeError, match="masked"):
+        sweepd.sweep(walk(), length=np.ma.masked_equal([6, 7], 7))
+    with pytest.raises(TypeError, match="masked"):
+        sweepd.sweep(walk(), params=np.ma.masked_equal([[1, 1, 1, 1, 1, 2]], 2))
+
+
+@pytest.mark.parametrize("value", [2**63, 2**64, -(2**64)])
+def test_a_parameter_beyond_64_bits_is_a_value_error(value):
+    with pytest.raises(sweepd.BadParam):
+        sweepd.sweep(walk(), length=[6, value])
 
 
 @pytest.mark.parametrize("close", [np.ones((3, 3)), np.float64(3), 3.0, np.ones((1, 50))])
