@@ -1,5 +1,5 @@
-/* One line an event on a descriptor: for people as text, for programs as JSON. A line is one write, and one that would have
- * to wait (a full pipe) is dropped and counted: logging never holds a server up. Any thread. */
+/* One line an event on a descriptor: for people as text, for programs as JSON. A line is one write, and one that would
+ * have to wait (a full pipe) is dropped and counted: logging never holds a server up. Any thread. */
 #ifndef SWP_BASE_LOG_H
 #define SWP_BASE_LOG_H
 
@@ -34,6 +34,7 @@ typedef struct swp__log_limiter {
 } swp__log_limiter;
 
 /* True: write it; *suppressed is how many were not let through before, and is told of with it. */
-bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t window_ns, uint64_t most, uint64_t *suppressed);
+bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t window_ns, uint64_t most,
+                      uint64_t *suppressed);
 
 #endif

@@ -72,7 +72,8 @@ static swp_status find_group(service *s, swp_error *error)
     return SWP_OK;
 }
 
-/* As many descriptors as connections, and some for ourselves; where the system has fewer, it says so when they run out. */
+/* As many descriptors as connections, and some for ourselves; where the system has fewer, it says so when they
+ * run out. */
 static void raise_descriptors(uint64_t connections)
 {
     struct rlimit limit;

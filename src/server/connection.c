@@ -1,8 +1,8 @@
 /* One peer: its bytes become frames, its frames become calls, and what they answer leaves in order.
  *
- * Reading: where it is not known what comes next, bytes go to the server's read buffer and are taken apart from there. Once a
- * frame's fixed part is in, its arrays have a place, and the rest is read straight into them; the read buffer is the last
- * piece of such a read, so that the next frame's start comes along.
+ * Reading: where it is not known what comes next, bytes go to the server's read buffer and are taken apart from there.
+ * Once a frame's fixed part is in, its arrays have a place, and the rest is read straight into them; the read buffer is
+ * the last piece of such a read, so that the next frame's start comes along.
  *
  *     head (length, header, fixed part) ──> targets (the call's arrays, or a series' columns) ──> run
  *                                     └──> skip (a refused body) */

@@ -46,8 +46,8 @@ swp_status swp__run_hello(swp__call *call, swp_error *error)
     }
     c->greeted = c->authorised = true;
     if (hello->name_bytes > 0) {
-        swp__log_line(server->log, SWP__LOG_DEBUG, "connection %" PRIu64 ": is \"%.*s\"", c->number, (int)hello->name_bytes,
-                      (const char *)call->tail + hello->token_bytes);
+        swp__log_line(server->log, SWP__LOG_DEBUG, "connection %" PRIu64 ": is \"%.*s\"", c->number,
+                      (int)hello->name_bytes, (const char *)call->tail + hello->token_bytes);
     }
     swp__wire_reply reply = {.hello = {
                                  .major = SWP__PROTOCOL_MAJOR,
@@ -98,8 +98,8 @@ swp_status swp__run_cancel(swp__call *call, swp_error *error)
 
 static void metric(swp__text *text, const char *type, const char *name, const char *help, uint64_t value)
 {
-    swp__text_add(text, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 "\n", name, help, name, type, name,
-                  value);
+    swp__text_add(text, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 "\n", name, help, name, type,
+                  name, value);
 }
 
 static void print_server(swp__text *text, const swp__server *server)
@@ -110,7 +110,8 @@ static void print_server(swp__text *text, const swp__server *server)
     metric(text, "gauge", "connections", "Open now.", server->connections_count);
     metric(text, "counter", "connections_accepted_total", "Accepted.", n->connections_accepted);
     metric(text, "counter", "connections_refused_total", "Told BUSY, DENIED or NO_MEMORY.", n->connections_refused);
-    metric(text, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.", n->connections_timed_out);
+    metric(text, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.",
+           n->connections_timed_out);
     metric(text, "counter", "requests_total", "Read whole.", n->requests);
     metric(text, "counter", "requests_failed_total", "Answered with an error.", n->requests_failed);
     metric(text, "counter", "received_bytes_total", "Read from peers.", n->bytes_in);

@@ -5,9 +5,9 @@
  *   call.c         one request from its first byte to its last reply byte
  *   v1.c, v2.c     what each version's requests mean
  *
- * A *call* is a request in the works. It belongs to one connection, is in its list, and its memory (what was read, what will
- * be sent) lives until its final frame has left or the connection is gone; a call that the engine still works at keeps its
- * connection in memory, closed. */
+ * A *call* is a request in the works. It belongs to one connection, is in its list, and its memory (what was read, what
+ * will be sent) lives until its final frame has left or the connection is gone; a call that the engine still works at
+ * keeps its connection in memory, closed. */
 #ifndef SWP_SERVER_INTERNAL_H
 #define SWP_SERVER_INTERNAL_H
 
@@ -233,7 +233,8 @@ void swp__server_take_posted(swp__server *server);
 /* NULL: no memory. Enters the connection's list. */
 swp__call *swp__call_new(swp__connection *connection);
 
-/* Memory for arrays, counted against max_buffers. LIMIT, NO_MEMORY; the text names `what`. A size of 0 gives a valid pointer. */
+/* Memory for arrays, counted against max_buffers. LIMIT, NO_MEMORY; the text names `what`. A size of 0 gives a valid
+ * pointer. */
 swp_status swp__call_alloc(swp__call *call, size_t size, const char *what, void **block, swp_error *error);
 
 /* Leaves the list and frees everything. Not while the engine has it. */
@@ -253,8 +254,8 @@ void swp__call_answer(swp__call *call, swp__wire_reply *reply, const void *tail,
 /* The reply of a version 1 call: two arrays, as above. */
 void swp__call_answer_v1(swp__call *call, const void *first, size_t first_size, const void *second, size_t second_size);
 
-/* Starts the call's sweep, into the arrays of `result`, or, with NULL, in blocks of `block_columns`. What they and `request`
- * point to lives as long as the call. Its end is told by swp__v1_done or swp__v2_done. */
+/* Starts the call's sweep, into the arrays of `result`, or, with NULL, in blocks of `block_columns`. What they and
+ * `request` point to lives as long as the call. Its end is told by swp__v1_done or swp__v2_done. */
 swp_status swp__call_sweep(swp__call *call, const swp_series *series, swp_sweep_request *request,
                            const swp_sweep_result *result, uint64_t block_columns, bool progress, swp_error *error);
 
@@ -266,8 +267,8 @@ void swp__outgoing_sent(swp__outgoing *outgoing);
 
 /* ---- v1.c, v2.c: what requests mean ---- */
 
-/* Both: the fixed part of a frame is in connection->head. Makes connection->reading and its targets, or sets skip_left to
- * what is left of the body, or finishes the connection. */
+/* Both: the fixed part of a frame is in connection->head. Makes connection->reading and its targets, or sets skip_left
+ * to what is left of the body, or finishes the connection. */
 void swp__v1_begin(swp__connection *connection);
 void swp__v2_begin(swp__connection *connection);
 

@@ -7,7 +7,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 #define DAY_MS (UINT64_C(24) * 3600 * 1000)
-#define ROW(field, name, standard, minimum, maximum, unit, help)                                                        \
+#define ROW(field, name, standard, minimum, maximum, unit, help)                                                       \
     {name, offsetof(swp__server_limits, field), standard, minimum, maximum, unit, help}
 
 const swp__limit_row swp__server_limit_rows[] = {
@@ -24,7 +24,8 @@ const swp__limit_row swp__server_limit_rows[] = {
         "without a byte, while a frame is half read or a reply waits, after which a connection is closed"),
     ROW(slow_window_ms, "slow-window", 60000, 10, DAY_MS, "ms", "over which a waiting reply's rate is judged"),
     ROW(slow_rate, "slow-rate", 65536, 0, GIB, "bytes/s", "below which a connection that a reply waits for is closed"),
-    ROW(drain_timeout_ms, "drain-timeout", 30000, 0, DAY_MS, "ms", "that running requests have to finish after SIGTERM"),
+    ROW(drain_timeout_ms, "drain-timeout", 30000, 0, DAY_MS, "ms",
+        "that running requests have to finish after SIGTERM"),
     ROW(spin_us, "spin", 20, 0, 1000, "us",
         "at most, to look for the next request before sleeping; only where the process may use two CPUs"),
 };

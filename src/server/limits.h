@@ -1,5 +1,5 @@
-/* What the server takes on beside the engine's limits (engine/limits.h): frames, connections, time. The table is where the
- * options of `sweepd serve`, their help and docs/service.md take names, defaults and bounds from. */
+/* What the server takes on beside the engine's limits (engine/limits.h): frames, connections, time. The table is where
+ * the options of `sweepd serve`, their help and docs/service.md take names, defaults and bounds from. */
 #ifndef SWP_SERVER_LIMITS_H
 #define SWP_SERVER_LIMITS_H
 

@@ -6,8 +6,8 @@
 
 enum { WORK_SLICE = 1 << 20 }; /* bytes judged, hashed or compared before others have their turn */
 
-/* Whose series a connection sees. A token stands for whoever brings it; else the system vouches for a user, or nobody does and
- * the connection is on its own. So it is for the user whom a user namespace shows for all it does not know. */
+/* Whose series a connection sees. A token stands for whoever brings it; else the system vouches for a user, or nobody
+ * does and the connection is on its own. So it is for the user whom a user namespace shows for all it does not know. */
 static swp__identity identity_of(const swp__connection *c)
 {
     enum { USER = 1, TOKEN = 2, NOBODY = 3, OVERFLOW_UID = 65534 };
@@ -16,7 +16,8 @@ static swp__identity identity_of(const swp__connection *c)
         swp__fingerprint token = swp__fingerprint_of(options->token, options->token_size);
         return (swp__identity){token.low, token.high << 2 | TOKEN};
     }
-    return c->peer.known && c->peer.uid != OVERFLOW_UID ? (swp__identity){c->peer.uid, USER} : (swp__identity){c->number, NOBODY};
+    bool vouched_for = c->peer.known && c->peer.uid != OVERFLOW_UID;
+    return vouched_for ? (swp__identity){c->peer.uid, USER} : (swp__identity){c->number, NOBODY};
 }
 
 swp_status swp__connection_scope(swp__connection *c, swp__scope **scope, swp_error *error)

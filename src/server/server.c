@@ -1,5 +1,5 @@
-/* The loop. One step: wait for events, give every connection that has something to do its turn, take what the engine's threads
- * posted, until nothing is left; then look at the time. */
+/* The loop. One step: wait for events, give every connection that has something to do its turn, take what the engine's
+ * threads posted, until nothing is left; then look at the time. */
 #include "server/internal.h"
 
 #include <errno.h>
@@ -60,7 +60,8 @@ swp_status swp__server_add_acceptor(swp__server *server, const swp__acceptor *ac
     return SWP_OK;
 }
 
-swp_status swp__server_add_stream(swp__server *server, const swp__stream *stream, const swp__peer *peer, swp_error *error)
+swp_status swp__server_add_stream(swp__server *server, const swp__stream *stream, const swp__peer *peer,
+                                  swp_error *error)
 {
     swp__connection *c = swp__connection_open(server, stream, peer);
     if (c == NULL) {
@@ -105,7 +106,8 @@ static void refuse_peer(swp__server *server, swp__stream *stream, const swp__pee
         swp__log_line(server->log, SWP__LOG_WARNING, "refused uid %u: the socket serves its owner and --group only",
                       (unsigned)peer->uid);
     }
-    turn_away(server, stream, SWP_DENIED, "this server serves the user who started it and the members of its --group only");
+    turn_away(server, stream, SWP_DENIED,
+              "this server serves the user who started it and the members of its --group only");
 }
 
 static void no_room(swp__server *server, int failure)
@@ -137,7 +139,8 @@ static bool accept_one(swp__server *server, swp__door *door)
         return false;
     }
     if (server->connections_count >= server->options.limits.max_connections) {
-        turn_away(server, &stream, SWP_BUSY, "too many connections: try again when one is closed, or raise --max-connections");
+        turn_away(server, &stream, SWP_BUSY,
+                  "too many connections: try again when one is closed, or raise --max-connections");
         return true;
     }
     swp__connection *c = swp__connection_open(server, &stream, &peer);
@@ -344,8 +347,8 @@ static void take_event(swp__server *server, const swp__event *event)
     swp__connection_wants_turn(c);
 }
 
-/* One turn for each connection that has something to do now; who is not through, or becomes so meanwhile, comes next round,
- * after new events. */
+/* One turn for each connection that has something to do now; who is not through, or becomes so meanwhile, comes next
+ * round, after new events. */
 static void give_turns(swp__server *server)
 {
     server->round++;

@@ -1,7 +1,8 @@
 /* The engine as a service: takes connections, reads requests, runs them on the engine, answers.
  *
- * One thread does all reading and writing; sweeps run on the engine's pool and come back through a list that wakes it. Everything
- * it knows of the world is handed in (engine, poller, streams, clock), so that a test can run it in virtual time.
+ * One thread does all reading and writing; sweeps run on the engine's pool and come back through a list that wakes it.
+ * Everything it knows of the world is handed in (engine, poller, streams, clock), so that a test can run it in virtual
+ * time.
  *
  *     poller ─> connection: bytes ─> frame ─> call ─> dispatch ─> engine
  *                    ^                          │                   │ done, block, progress: posted
@@ -35,18 +36,20 @@ typedef struct swp__server_options {
 SWP_MUST_CHECK swp_status swp__server_new(const swp__server_options *options, swp__server **server, swp_error *error);
 
 /* Takes over a listening socket, closed by the server. NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__server_add_acceptor(swp__server *server, const swp__acceptor *acceptor, swp_error *error);
+SWP_MUST_CHECK swp_status swp__server_add_acceptor(swp__server *server, const swp__acceptor *acceptor,
+                                                   swp_error *error);
 
-/* Takes over a connected stream. The server ends with the last one added so (stdio:) unless it listens, too. NO_MEMORY. */
+/* Takes over a connected stream. The server ends with the last one added so (stdio:) unless it listens, too.
+ * NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__server_add_stream(swp__server *server, const swp__stream *stream, const swp__peer *peer,
                                                  swp_error *error);
 
-/* Waits for something to do, at most `most_ns` (negative: as long as it takes), and does it. False: the server has ended,
- * drained or stopped; free it. */
+/* Waits for something to do, at most `most_ns` (negative: as long as it takes), and does it. False: the server has
+ * ended, drained or stopped; free it. */
 bool swp__server_step(swp__server *server, int64_t most_ns);
 
-/* First call: drain. No new connections and no new work; what runs is finished and answered, up to the drain time-out. Second
- * call: stop at once. From any thread and from a signal handler. */
+/* First call: drain. No new connections and no new work; what runs is finished and answered, up to the drain time-out.
+ * Second call: stop at once. From any thread and from a signal handler. */
 void swp__server_stop(swp__server *server);
 
 bool swp__server_is_stopping(const swp__server *server);

@@ -1,5 +1,5 @@
-/* Version 1: two calls, no handles, no errors. Whatever is wrong with a request closes the connection, with the reason in the
- * log. */
+/* Version 1: two calls, no handles, no errors. Whatever is wrong with a request closes the connection, with the reason
+ * in the log. */
 #include "server/internal.h"
 
 #include <string.h>

@@ -55,8 +55,8 @@ static swp_status check_admission(const swp__connection *c, const swp__op *op, s
     }
     if (op->is_cancel && c->cancels_count >= limit) {
         return swp__fail_limit(error, limit, (uint64_t)c->cancels_count + 1,
-                               "%" PRIu32 " CANCELs wait on this connection: max-in-flight is %" PRIu64, c->cancels_count,
-                               limit);
+                               "%" PRIu32 " CANCELs wait on this connection: max-in-flight is %" PRIu64,
+                               c->cancels_count, limit);
     }
     return SWP_OK;
 }

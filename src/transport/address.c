@@ -25,7 +25,8 @@ static swp_status parse_port(const char *url, const char *text, uint16_t *port, 
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > UINT16_MAX) {
-        return swp__fail(error, SWP_BAD_PARAM, 1, "address \"%.100s\": port is \"%.20s\", expected 0..65535", url, text);
+        return swp__fail(error, SWP_BAD_PARAM, 1, "address \"%.100s\": port is \"%.20s\", expected 0..65535", url,
+                         text);
     }
     *port = (uint16_t)value;
     return SWP_OK;
@@ -64,8 +65,8 @@ static swp_status parse_tcp(const char *url, const char *rest, swp__address *add
     host[length] = '\0';
     if (!parse_host(host, address)) {
         return swp__fail(error, SWP_BAD_PARAM, 1,
-                         "address \"%.100s\": host is \"%s\", expected localhost, 127.x.y.z or [::1]; for other machines "
-                         "use an SSH or TLS tunnel",
+                         "address \"%.100s\": host is \"%s\", expected localhost, 127.x.y.z or [::1]; for other "
+                         "machines use an SSH or TLS tunnel",
                          url, host);
     }
     return parse_port(url, colon + 1, &address->port, error);
@@ -75,7 +76,8 @@ static swp_status parse_path(const char *url, const char *rest, size_t size, swp
 {
     size_t length = strlen(rest);
     if (length >= size) {
-        return swp__fail(error, SWP_BAD_PARAM, 1, "address \"%.100s\": the path has %zu bytes, at most %zu are possible", url,
+        return swp__fail(error, SWP_BAD_PARAM, 1,
+                         "address \"%.100s\": the path has %zu bytes, at most %zu are possible", url,
                          length, size - 1);
     }
     memcpy(address->path, rest, length + 1);
@@ -94,7 +96,8 @@ swp_status swp__address_parse(const char *url, swp__address *address, swp_error 
     }
     if (rest == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, 1,
-                         "address \"%.100s\": expected unix:PATH, tcp:HOST:PORT, stdio:, shm:PATH, spawn: or inproc:", url);
+                         "address \"%.100s\": expected unix:PATH, tcp:HOST:PORT, stdio:, shm:PATH, spawn: or inproc:",
+                         url);
     }
     swp_status status = SWP_OK;
     switch (parsed.scheme) {
@@ -151,7 +154,8 @@ static swp_status check_directory(const char *directory, swp_error *error)
     }
     if (info.st_uid != geteuid()) {
         return swp__fail(error, SWP_REFUSED, SWP_AT_NONE,
-                         "directory %s of the default socket belongs to uid %u, not to us (%u): name a socket of your own",
+                         "directory %s of the default socket belongs to uid %u, not to us (%u): name a socket of your "
+                         "own",
                          directory, (unsigned)info.st_uid, (unsigned)geteuid());
     }
     if ((info.st_mode & 022) != 0) {

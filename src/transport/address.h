@@ -43,9 +43,9 @@ SWP_MUST_CHECK swp_status swp__address_parse(const char *url, swp__address *addr
 /* The text again, in SWP__ADDRESS_TEXT_SIZE bytes. */
 void swp__address_print(const swp__address *address, char text[SWP__ADDRESS_TEXT_SIZE]);
 
-/* $XDG_RUNTIME_DIR/sweepd.sock, else sweepd-UID/sweepd.sock in the system's directory for temporary files. The directory
- * must be ours and closed to others, so that nobody can stand in for the server: REFUSED otherwise. `create` makes the
- * second one when it is missing. */
+/* $XDG_RUNTIME_DIR/sweepd.sock, else sweepd-UID/sweepd.sock in the system's directory for temporary files. The
+ * directory must be ours and closed to others, so that nobody can stand in for the server: REFUSED otherwise. `create`
+ * makes the second one when it is missing. */
 SWP_MUST_CHECK swp_status swp__default_socket_path(bool create, char path[SWP__SOCKET_PATH_SIZE], swp_error *error);
 
 #endif

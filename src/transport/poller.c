@@ -67,8 +67,8 @@ static uint32_t translate(uint32_t epoll_events)
     return what;
 }
 
-/* EPOLLHUP on a socket: both directions are shut, so the peer has closed. On a pipe we read, it is only the end of input;
- * on one we write, EPOLLERR says that nobody reads. */
+/* EPOLLHUP on a socket: both directions are shut, so the peer has closed. On a pipe we read, it is only the end of
+ * input; on one we write, EPOLLERR says that nobody reads. */
 static uint32_t translate_gone(uint32_t epoll_events)
 {
     bool socket_gone = (epoll_events & (EPOLLHUP | EPOLLRDHUP)) == (EPOLLHUP | EPOLLRDHUP);
@@ -77,7 +77,8 @@ static uint32_t translate_gone(uint32_t epoll_events)
 
 static int epoll_wait_ns(int epoll_fd, struct epoll_event *events, int most, int64_t timeout_ns)
 {
-    int ms = timeout_ns < 0 ? -1 : timeout_ns > INT64_C(1000000000000) ? 1000000000 : (int)((timeout_ns + 999999) / 1000000);
+    int64_t rounded_up = timeout_ns < INT64_C(1000000000000) ? (timeout_ns + 999999) / 1000000 : 1000000;
+    int ms = timeout_ns < 0 ? -1 : (int)rounded_up;
     return epoll_wait(epoll_fd, events, most, ms);
 }
 
@@ -116,7 +117,8 @@ static void epoll_close(swp__poller *poller)
     close(poller->epoll_fd);
 }
 
-static const swp__poller_ops epoll_ops = {epoll_add, epoll_want_output, epoll_remove, epoll_poll, epoll_wake, epoll_close};
+static const swp__poller_ops epoll_ops = {epoll_add, epoll_want_output, epoll_remove, epoll_poll, epoll_wake,
+                                          epoll_close};
 
 swp_status swp__poller_open(swp__poller *poller, swp_error *error)
 {

@@ -1,7 +1,7 @@
-/* Waiting for many streams at once. Edges, not levels: an event says that something changed, and its receiver goes on until
- * the stream answers -EAGAIN or moves fewer bytes than asked. So a stream that is read to the end of what is there costs no
- * call but the wait. Room for output is told of only on request: a Unix socket would report it each time the peer reads.
- * All calls are for the poller's thread, except swp__poller_wake. */
+/* Waiting for many streams at once. Edges, not levels: an event says that something changed, and its receiver goes on
+ * until the stream answers -EAGAIN or moves fewer bytes than asked. So a stream that is read to the end of what is
+ * there costs no call but the wait. Room for output is told of only on request: a Unix socket would report it each time
+ * the peer reads. All calls are for the poller's thread, except swp__poller_wake. */
 #ifndef SWP_TRANSPORT_POLLER_H
 #define SWP_TRANSPORT_POLLER_H
 

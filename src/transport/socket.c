@@ -11,7 +11,8 @@
 
 enum { SEND_BUFFER_BYTES = 1 << 19 };
 
-/* Takes every descriptor out of the message, so that none leaks into our table unseen; what the queue cannot hold is closed. */
+/* Takes every descriptor out of the message, so that none leaks into our table unseen; what the queue cannot hold is
+ * closed. */
 static void queue_fds(swp__stream *stream, struct msghdr *message)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
@@ -143,8 +144,8 @@ static swp_status connect_failed(int failure, const char *text, swp_error *error
     case EACCES:
     case EPERM:
         return swp__fail(error, SWP_REFUSED, SWP_AT_NONE,
-                         "%s: permission denied; a socket is open to the user who started the server alone: run as that "
-                         "user, or start the server with --group",
+                         "%s: permission denied; a socket is open to the user who started the server alone: run as "
+                         "that user, or start the server with --group",
                          text);
     case ECONNREFUSED:
         return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "%s: connection refused: nobody listens there", text);
@@ -188,12 +189,13 @@ static int connect_once(int fd, const struct sockaddr *name, socklen_t size, uin
     return 0;
 }
 
-swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t size, uint64_t deadline_ns, const char *text,
-                               swp_error *error)
+swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t size, uint64_t deadline_ns,
+                               const char *text, swp_error *error)
 {
     int failure = connect_once(fd, name, size, deadline_ns);
     if (failure == ETIMEDOUT) {
-        return swp__fail(error, SWP_TIMED_OUT, SWP_AT_NONE, "%s: the server does not accept connections: timed out", text);
+        return swp__fail(error, SWP_TIMED_OUT, SWP_AT_NONE, "%s: the server does not accept connections: timed out",
+                         text);
     }
     return failure == 0 ? SWP_OK : connect_failed(failure, text, error);
 }

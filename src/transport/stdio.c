@@ -1,7 +1,7 @@
 /* Standard input and output, or any pair of pipes, as one stream.
  *
- * O_NONBLOCK is a property of the open file and not of the descriptor, so whoever shares it (a terminal's other programs) sees
- * it: it is put back on closing. */
+ * O_NONBLOCK is a property of the open file and not of the descriptor, so whoever shares it (a terminal's other
+ * programs) sees it: it is put back on closing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* Moves bytes between two ends: a Unix socket, loopback TCP, a pair of pipes (stdio), or memory in a simulation. Knows nothing
- * of frames.
+/* Moves bytes between two ends: a Unix socket, loopback TCP, a pair of pipes (stdio), or memory in a simulation. Knows
+ * nothing of frames.
  *
  *     address ── listen ──> acceptor ── accept ──> stream ── recv, send, close
  *        └────── connect ─────────────────────────> stream
  *
- * No call waits, except where a deadline is given. A stream or acceptor belongs to one thread at a time; a server waits for
- * many of them with a poller (poller.h), a client for one with swp__stream_wait. */
+ * No call waits, except where a deadline is given. A stream or acceptor belongs to one thread at a time; a server waits
+ * for many of them with a poller (poller.h), a client for one with swp__stream_wait. */
 #ifndef SWP_TRANSPORT_TRANSPORT_H
 #define SWP_TRANSPORT_TRANSPORT_H
 
@@ -38,7 +38,8 @@ typedef struct swp__acceptor swp__acceptor;
 /* One kind of stream. Failures are negative errno values; -EAGAIN: nothing moves just now. */
 typedef struct swp__stream_ops {
     ssize_t (*recv)(swp__stream *stream, const struct iovec *iovecs, int count);
-    ssize_t (*recv_wait)(swp__stream *stream, const struct iovec *iovecs, int count, uint32_t wait_ms); /* NULL: wait, recv */
+    /* NULL: wait, then recv */
+    ssize_t (*recv_wait)(swp__stream *stream, const struct iovec *iovecs, int count, uint32_t wait_ms);
     ssize_t (*send)(swp__stream *stream, const struct iovec *iovecs, int count, const int *fd);
     void (*shut_output)(swp__stream *stream);
     void (*close)(swp__stream *stream);
@@ -55,17 +56,17 @@ struct swp__stream {
     int fds[SWP__FDS_MAX]; /* received, oldest first, close-on-exec */
 };
 
-/* Moves what is there into the pieces, in order: bytes > 0; 0 at the end of the stream; a negative errno. Descriptors that
- * came along wait in stream->fds. */
+/* Moves what is there into the pieces, in order: bytes > 0; 0 at the end of the stream; a negative errno. Descriptors
+ * that came along wait in stream->fds. */
 ssize_t swp__stream_recv(swp__stream *stream, const struct iovec *iovecs, int count);
 
-/* As swp__stream_recv, but waits about `wait_ms` (at least 1) when nothing is there: in the same system call where that is
- * possible. -EAGAIN: nothing came; -EINTR: a signal did. */
+/* As swp__stream_recv, but waits about `wait_ms` (at least 1) when nothing is there: in the same system call where that
+ * is possible. -EAGAIN: nothing came; -EINTR: a signal did. */
 ssize_t swp__stream_recv_wait(swp__stream *stream, const struct iovec *iovecs, int count, uint32_t wait_ms);
 
-/* Hands the pieces over as one: bytes > 0, perhaps fewer than given; a negative errno. `fd` rides on the first byte (Unix
- * sockets only, else -EOPNOTSUPP) and stays the caller's; NULL: none. Never raises SIGPIPE on a socket; a program that uses
- * stdio: ignores it. */
+/* Hands the pieces over as one: bytes > 0, perhaps fewer than given; a negative errno. `fd` rides on the first byte
+ * (Unix sockets only, else -EOPNOTSUPP) and stays the caller's; NULL: none. Never raises SIGPIPE on a socket; a program
+ * that uses stdio: ignores it. */
 ssize_t swp__stream_send(swp__stream *stream, const struct iovec *iovecs, int count, const int *fd);
 
 /* Tells the peer that nothing more comes; reading goes on. */
@@ -74,8 +75,8 @@ void swp__stream_shut_output(swp__stream *stream);
 /* Closes it and the descriptors that wait; a closed one is a no-op. */
 void swp__stream_close(swp__stream *stream);
 
-/* As swp__stream_close, but what the peer has not taken is thrown away: a peer that takes nothing keeps no memory of the
- * system's. */
+/* As swp__stream_close, but what the peer has not taken is thrown away: a peer that takes nothing keeps no memory of
+ * the system's. */
 void swp__stream_abort(swp__stream *stream);
 
 bool swp__stream_is_open(const swp__stream *stream);
@@ -86,15 +87,16 @@ int swp__stream_take_fd(swp__stream *stream);
 /* Closes what waits: descriptors no frame asked for. */
 void swp__stream_drop_fds(swp__stream *stream);
 
-/* Waits until bytes, the end or a failure can be read (`in`), or written (`out`): 1 readable, 2 writable, their sum; 0 when
- * `deadline_ns` of the system's monotonic clock has passed; a negative errno. */
+/* Waits until bytes, the end or a failure can be read (`in`), or written (`out`): 1 readable, 2 writable, their sum; 0
+ * when `deadline_ns` of the system's monotonic clock has passed; a negative errno. */
 int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t deadline_ns);
 
-/* Drops `done` bytes from the front of the pieces: returns the first piece that still has some, shortened, or `count`. */
+/* Drops `done` bytes from the front of the pieces: returns the first piece that still has some, shortened, or
+ * `count`. */
 int swp__iovecs_advance(struct iovec *iovecs, int count, size_t done);
 
-/* Connects to unix:, shm: (its socket) or tcp:. In this order: BAD_PARAM an address one cannot connect to; REFUSED nobody
- * listens, no such file, or not allowed (the text says which, and what to do); TIMED_OUT; NO_MEMORY. */
+/* Connects to unix:, shm: (its socket) or tcp:. In this order: BAD_PARAM an address one cannot connect to; REFUSED
+ * nobody listens, no such file, or not allowed (the text says which, and what to do); TIMED_OUT; NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__connect(const swp__address *address, uint64_t deadline_ns, swp__stream *stream,
                                        swp_error *error);
 
@@ -123,14 +125,15 @@ typedef struct swp__listen_options {
     gid_t group;
 } swp__listen_options;
 
-/* Listens on unix: or tcp:. `options` may be NULL. A Unix socket's mode is never wider than asked for, not for a moment. A
- * stale socket file is replaced only under PATH.lock and when nobody listens behind it. In this order: BAD_PARAM an address
- * one cannot listen on; REFUSED already running, a file that is no socket (left as it is), a directory or port that may not
- * be used; NO_MEMORY. */
+/* Listens on unix: or tcp:. `options` may be NULL. A Unix socket's mode is never wider than asked for, not for a
+ * moment. A stale socket file is replaced only under PATH.lock and when nobody listens behind it. In this order:
+ * BAD_PARAM an address one cannot listen on; REFUSED already running, a file that is no socket (left as it is), a
+ * directory or port that may not be used; NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__listen(const swp__address *address, const swp__listen_options *options,
                                       swp__acceptor *acceptor, swp_error *error);
 
-/* Takes over a listening socket that a service manager made. BAD_PARAM when it is not one, or not unix or loopback TCP. */
+/* Takes over a listening socket that a service manager made. BAD_PARAM when it is not one, or not unix or
+ * loopback TCP. */
 SWP_MUST_CHECK swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp__acceptor *acceptor,
                                                 swp_error *error);
 

@@ -1,8 +1,8 @@
 /* Unix sockets: who may connect, and whose file it is.
  *
- * The file's mode is set on the descriptor before bind, so that it is never open to others, not for a moment. PATH.lock is
- * held by the server that listens on PATH for as long as it lives; whoever gets the lock and finds a socket behind which
- * nobody listens may replace it. */
+ * The file's mode is set on the descriptor before bind, so that it is never open to others, not for a moment. PATH.lock
+ * is held by the server that listens on PATH for as long as it lives; whoever gets the lock and finds a socket behind
+ * which nobody listens may replace it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -73,8 +73,8 @@ static swp_status already_running(const char *path, swp_error *error)
 static swp_status refused(const char *path, swp_error *error)
 {
     if (errno == EACCES || errno == EPERM || errno == EROFS) {
-        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: %s: its directory must be one we may write to", path,
-                         strerror(errno));
+        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: %s: its directory must be one we may write to",
+                         path, strerror(errno));
     }
     return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: %s", path, strerror(errno));
 }
@@ -86,7 +86,8 @@ static bool same_file(int fd, const char *path)
            open_one.st_ino == named.st_ino;
 }
 
-/* Locks PATH.lock. The server that ends removes the file, so one that was locked may be gone from its place: try again. */
+/* Locks PATH.lock. The server that ends removes the file, so one that was locked may be gone from its place:
+ * try again. */
 static swp_status take_lock(const char *path, int *lock_fd, swp_error *error)
 {
     char lock_path[SWP__ADDRESS_PATH_SIZE + 8];
@@ -137,7 +138,8 @@ static swp_status remove_stale(const char *path, const name *n, swp_error *error
         return errno == ENOENT ? SWP_OK : refused(path, error);
     }
     if (!S_ISSOCK(info.st_mode)) {
-        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: there is a file that is not a socket; it was left as it is",
+        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE,
+                         "unix:%s: there is a file that is not a socket; it was left as it is",
                          path);
     }
     if (somebody_listens(n)) {

@@ -85,7 +85,8 @@ def test_replies_come_in_order_however_many_are_sent_ahead(door):
     close = study_close(3000)
     params = [lengths_params([6 + i]) for i in range(50)]
     with door.peer() as peer:
-        peer.send(b"".join(v1_frame(0, close[:3000 - i], p) + v1_frame(1, [float(i)], []) for i, p in enumerate(params)))
+        peer.send(b"".join(v1_frame(0, close[:3000 - i], p) + v1_frame(1, [float(i)], [])
+                           for i, p in enumerate(params)))
         for i, p in enumerate(params):
             got = v1_results(peer.body(), 1)
             assert peer.body() == struct.pack("<d", i)

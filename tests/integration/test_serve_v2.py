@@ -9,7 +9,8 @@ import pytest
 
 from support.served import (BAD_FRAME, BAD_PARAM, CANCEL, CANCELLED, DROP, ECHO, FIND, HASH, HELLO, LIMIT, LIST, LOAD,
                             LOAD_BEGIN, LOAD_COMMIT, LOAD_FD, LOAD_PART, MORE, NAME, NOT_FOUND, OK, OPEN, PATIENCE,
-                            SHM_OPEN, SHUTTING_DOWN, STATS, STRATEGIES, SWEEP, UNKNOWN, Peer, Served, frame, lengths_params,
+                            SHM_OPEN, SHUTTING_DOWN, STATS, STRATEGIES, SWEEP, UNKNOWN, Peer, Served, frame,
+                            lengths_params,
                             load_payload, study_close, study_params, sweep_payload)
 
 NONE = 2**64 - 1
@@ -143,7 +144,7 @@ def test_all_columns_travel(peer):
     assert (reply.status, reply.at) == (BAD_PARAM, 50)
 
 
-@pytest.mark.parametrize("value, policy", [(float("nan"), 1), (float("inf"), 2), (-float("inf"), 2), (0.0, 4), (-1.0, 4)])
+@pytest.mark.parametrize("value, policy", [(np.nan, 1), (np.inf, 2), (-np.inf, 2), (0.0, 4), (-1.0, 4)])
 def test_the_input_policy_names_the_first_bar(peer, value, policy):
     close = study_close(1000)
     close[[700, 900]] = value
@@ -399,7 +400,8 @@ def test_replies_come_out_of_order_and_each_request_gets_its_own(sweepd, tmp_pat
         handle = peer.load(study_close(20_000))
         params = study_params(30)
         alone = {i: peer.call(SWEEP, sweep_payload(handle, params[i])).payload for i in range(30)}
-        peer.send(b"".join(frame(SWEEP, sweep_payload(handle, params[i]), i) for i in range(30)) + frame(ECHO, b"e", 99))
+        sweeps = [frame(SWEEP, sweep_payload(handle, params[i]), i) for i in range(30)]
+        peer.send(b"".join(sweeps) + frame(ECHO, b"e", 99))
         got = [peer.reply() for _ in range(31)]
         assert {r.id for r in got} == {*range(30), 99}
         assert all(r.payload == alone[r.id] for r in got if r.id != 99)

@@ -12,7 +12,7 @@ enum {
     READ_SIZE = 4096,
 };
 
-typedef enum kind { ECHO, LOAD, SWEEP, CANCEL, DROP, STATS, BAD, FIND, V1_SWEEP, V1_ECHO } kind;
+typedef enum kind { ECHO, LOAD, SWEEP, TRADES, CANCEL, DROP, STATS, BAD, FIND, V1_SWEEP, V1_ECHO } kind;
 
 typedef struct asked {
     struct asked *next;
@@ -279,7 +279,8 @@ static void ask_find(swp__client *c)
     asked *a = ask(c, FIND);
     a->series = swp__random_below(c->world->random, SWP__MODEL_SERIES);
     uint64_t bars = model->bars_count[a->series];
-    a->request.find = (swp__wire_find){.fingerprint = swp__fingerprint_of(model->close[a->series], bars * sizeof(double)),
+    a->request.find = (swp__wire_find){.fingerprint = swp__fingerprint_of(model->close[a->series],
+                                                                          bars * sizeof(double)),
                                        .n_bars = bars,
                                        .columns = SWP__COLUMN_CLOSE};
     start(a, SWP__OP_FIND, &out);
@@ -319,6 +320,23 @@ static void ask_sweep(swp__client *c)
                                      .id = a->id,
                                      .sweep = {.handle = a->whole_handle ? c->handles[slot] : 12345,
                                                .columns = SWP__RESULT_PNL | SWP__RESULT_TRADES}};
+    swp__wire_encode_sweep(&a->request, &sweep, &out);
+    finish_request(c, a, &out);
+}
+
+/* One combo: grid 0. */
+static void ask_trades(swp__client *c)
+{
+    const swp__model *model = c->world->model;
+    swp__wire_out out;
+    size_t slot = random_handle(c);
+    asked *a = ask(c, TRADES);
+    a->whole_handle = c->handles[slot] != 0;
+    a->series = c->handle_series[slot];
+    swp_sweep_request sweep = {.grid = {.form = SWP_GRID_ROWS, .combos_count = 1, .rows = model->rows[0]}, .fee = 0.09};
+    a->request = (swp__wire_request){.opcode = SWP__OP_TRADES,
+                                     .id = a->id,
+                                     .sweep = {.handle = a->whole_handle ? c->handles[slot] : 12345}};
     swp__wire_encode_sweep(&a->request, &sweep, &out);
     finish_request(c, a, &out);
 }
@@ -429,7 +447,7 @@ static void ask_something(swp__client *c)
         return;
     }
     static void (*const asks[])(swp__client * c) = {ask_echo, ask_load,   ask_sweep, ask_sweep, ask_sweep, ask_sweep,
-                                                    ask_find, ask_cancel, ask_drop,  ask_stats, ask_bad,   ask_echo};
+                                                    ask_find, ask_cancel, ask_drop,  ask_stats, ask_bad,   ask_trades};
     asks[swp__random_below(c->world->random, sizeof asks / sizeof *asks)](c);
 }
 
@@ -474,6 +492,14 @@ static void hear_sweep(swp__client *c, asked *a, const swp__wire_reply *reply, c
     c->world->sweeps_right++;
 }
 
+/* The closed ones, and perhaps one that is open. */
+static void hear_trades(const swp__client *c, const asked *a, const swp__wire_reply *reply)
+{
+    uint64_t closed = (uint64_t)c->world->model->trades[a->series][0][0];
+    check(a->whole_handle, a, "trades over a handle that is none");
+    check(reply->trades.n_trades == closed || reply->trades.n_trades == closed + 1, a, "another number of trades");
+}
+
 static void hear_series(swp__client *c, asked *a, const swp__wire_reply *reply)
 {
     const swp__model *model = c->world->model;
@@ -495,11 +521,12 @@ static bool is_fair(const swp__client *c, const asked *a, uint8_t status)
     case SWP_LIMIT:
         return c->outstanding + (a->not_due ? 1 : 0) > world->max_in_flight;
     case SWP_SHUTTING_DOWN:
-        return world->draining && (a->kind == LOAD || a->kind == SWEEP);
+        return world->draining && (a->kind == LOAD || a->kind == SWEEP || a->kind == TRADES);
     case SWP_CANCELLED:
-        return a->kind == SWEEP && a->cancelled;
+        return (a->kind == SWEEP || a->kind == TRADES) && a->cancelled;
     case SWP_NOT_FOUND:
-        return a->kind == FIND || ((a->kind == SWEEP || a->kind == DROP) && !a->whole_handle);
+        return a->kind == FIND ||
+               ((a->kind == SWEEP || a->kind == TRADES || a->kind == DROP) && !a->whole_handle);
     case SWP_NO_MEMORY:
         return world->memory_may_fail;
     case SWP_BAD_FRAME:
@@ -536,6 +563,9 @@ static void hear_final(swp__client *c, asked *a, const swp__wire_reply *reply, c
         break;
     case SWEEP:
         hear_sweep(c, a, reply, tail);
+        break;
+    case TRADES:
+        hear_trades(c, a, reply);
         break;
     case LOAD:
     case FIND:
@@ -626,7 +656,8 @@ static void hear_end(swp__client *c)
     c->world->connections_lost++;
     bool is_fault = c->garbage || world->draining || world->memory_may_fail || world->jumps > 0;
     if (!is_fault && !(c->shut && c->outstanding == 0 && c->out_size == 0)) {
-        swp__simulation_fail("a connection ended that gave no reason: %u outstanding, shut %d", c->outstanding, c->shut);
+        swp__simulation_fail("a connection ended that gave no reason: %u outstanding, shut %d", c->outstanding,
+                             c->shut);
     }
     swp__net_close(c->line);
     c->closed = true;

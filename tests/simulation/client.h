@@ -1,7 +1,7 @@
 /* A model of a client: asks at random, knows what must be answered, and says so when it is not.
  *
- * It knows each request it has sent and what may come back: which statuses, which bytes. A reply to a request that was not
- * made, or twice, or with another result than the reference's, fails the run. */
+ * It knows each request it has sent and what may come back: which statuses, which bytes. A reply to a request that was
+ * not made, or twice, or with another result than the reference's, fails the run. */
 #ifndef SWP_TESTS_SIMULATION_CLIENT_H
 #define SWP_TESTS_SIMULATION_CLIENT_H
 

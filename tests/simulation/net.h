@@ -2,8 +2,8 @@
  *
  *     client ── send ──> [ on the way | arrived ] ── recv ──> server          and the same the other way round
  *
- * Bytes sent are on the way until swp__net_deliver lets some arrive; a lane holds so many and no more. Edges are raised as
- * epoll raises them, and no oftener: a server that misses one hangs here, too. */
+ * Bytes sent are on the way until swp__net_deliver lets some arrive; a lane holds so many and no more. Edges are raised
+ * as epoll raises them, and no oftener: a server that misses one hangs here, too. */
 #ifndef SWP_TESTS_SIMULATION_NET_H
 #define SWP_TESTS_SIMULATION_NET_H
 

@@ -1,11 +1,12 @@
-/* The whole server in one thread and in virtual time: model clients, a network in memory, an engine that is stepped. What happens
- * when is drawn from a seed; the same seed runs the same way again.
+/* The whole server in one thread and in virtual time: model clients, a network in memory, an engine that is stepped.
+ * What happens when is drawn from a seed; the same seed runs the same way again.
  *
  *   simulation [--seeds N] [--first N]     N runs (1000), from the first seed (1)
  *   simulation --seed N                    one run, told about
  *
- * What must hold in every run: each reply belongs to its request and comes once; each sweep's numbers are the reference's; every
- * request that was sent whole is answered, or its connection ends, for a reason; nothing leaks; and the server ends when told to. */
+ * What must hold in every run: each reply belongs to its request and comes once; each sweep's numbers are the
+ * reference's; every request that was sent whole is answered, or its connection ends, for a reason; nothing leaks; and
+ * the server ends when told to. */
 #include <assert.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -289,8 +290,8 @@ int main(int argc, char **argv)
         }
     }
     swp__model_fini(&model);
-    printf("%" PRIu64 " seeds: %" PRIu64 " replies, %" PRIu64 " sweeps equal to the reference, %" PRIu64 " cancelled, %" PRIu64
-           " refused, %" PRIu64 " connections ended by the server\n",
+    printf("%" PRIu64 " seeds: %" PRIu64 " replies, %" PRIu64 " sweeps equal to the reference, %" PRIu64 " cancelled, %"
+           PRIu64 " refused, %" PRIu64 " connections ended by the server\n",
            seed != 0 ? 1 : last - first + 1, total.replies, total.sweeps_right, total.cancelled, total.refused,
            total.connections_lost);
     bool too_little = seed == 0 && last - first >= 100 &&

@@ -18,7 +18,8 @@ PATIENCE = 60  # seconds a test waits for what must come
 
 
 class Served:
-    """`sweepd serve` in a process; `log()` is what it said. Used as a context it must stop in time, with exit code 0."""
+    """`sweepd serve` in a process; `log()` is what it said. Used as a context it must stop in time, with exit code 0.
+    """
 
     def __init__(self, program, tmp_path, *options, listen=("unix",), env=None, prefix=(), **popen):
         self.tmp_path = tmp_path
