@@ -191,7 +191,7 @@ static void serve_bare(int fd)
 static void open_bare(contender *c)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         die("no sockets");
     }
     c->server = fork();
@@ -256,8 +256,8 @@ static void close_contender(contender *c)
         close(c->fd);
     } else {
         swp_client_close(c->client);
-        kill(c->server, SIGTERM);
     }
+    kill(c->server, SIGTERM); /* other children hold the sockets, too */
     waitpid(c->server, NULL, 0);
 }
 

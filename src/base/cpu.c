@@ -104,6 +104,20 @@ static uint32_t quota_count(void)
     }
 }
 
+void swp__cpu_step_aside(void)
+{
+    cpu_set_t all, others;
+    int here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0) {
+        return; /* more CPUs than the set has: it stays */
+    }
+    others = all;
+    CPU_CLR((size_t)here, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0) {
+        sched_setaffinity(0, sizeof all, &all);
+    }
+}
+
 uint32_t swp__cpu_usable_count(void)
 {
     uint32_t count = affinity_count();

@@ -9,6 +9,9 @@
  * root, or v1 cfs_quota_us), rounded up; at least 1. */
 uint32_t swp__cpu_usable_count(void);
 
+/* Moves the calling thread to another of the CPUs it may use, if there is one. Which ones it may use stays as it is. */
+void swp__cpu_step_aside(void);
+
 /* Instruction sets, best last. A machine has a level when every extension it names is there and the system saves its
  * registers. */
 typedef enum swp__isa {

@@ -16,7 +16,7 @@ uint64_t swp__spin_begin(swp__spin *spin)
         spin->waits++;
         return 0;
     }
-    return spin->pause == 0 ? spin->most_ns : spin->most_ns * SWP__SPIN_AGAIN;
+    return spin->found >= SWP__SPIN_SURE ? spin->most_ns : spin->most_ns * SWP__SPIN_UNSURE;
 }
 
 void swp__spin_end(swp__spin *spin, bool found)
@@ -24,4 +24,5 @@ void swp__spin_end(swp__spin *spin, bool found)
     uint32_t longer = spin->pause == 0 ? 1 : spin->pause * 2;
     spin->pause = found ? 0 : longer < SWP__SPIN_PAUSE_MAX ? longer : SWP__SPIN_PAUSE_MAX;
     spin->waits = 0;
+    spin->found = !found ? 0 : spin->found < SWP__SPIN_SURE ? spin->found + 1 : spin->found;
 }

@@ -1,7 +1,8 @@
 /* Whether to look for an answer for a while before sleeping. Waking a sleeper on another CPU takes several times as long as a
  * short answer; looking in vain takes CPU time from somebody. So it is done while it pays: after a look in vain some waits go
- * by without one, twice as many each time, up to SWP__SPIN_PAUSE_MAX; one that finds something sets that back. A look after a
- * pause is longer, since the peer may have to be woken first: else two sleepers would never find each other awake.
+ * by without one, twice as many each time, up to SWP__SPIN_PAUSE_MAX; one that finds something sets that back. Until several
+ * in a row have found something they are longer, since the peer may have to be woken first: else two sleepers would never find
+ * each other awake.
  * Belongs to one thread at a time. */
 #ifndef SWP_BASE_SPIN_H
 #define SWP_BASE_SPIN_H
@@ -11,12 +12,14 @@
 
 enum {
     SWP__SPIN_PAUSE_MAX = 64, /* waits */
-    SWP__SPIN_AGAIN = 5,      /* times as long a look after a pause is */
+    SWP__SPIN_SURE = 8,       /* looks in a row that found something */
+    SWP__SPIN_UNSURE = 5,     /* times as long is a look until then */
 };
 
 typedef struct swp__spin {
     uint64_t most_ns;      /* of a look; 0: never look */
     uint32_t pause, waits; /* waits to let go by, and those that have */
+    uint32_t found;        /* looks in a row that found something */
 } swp__spin;
 
 /* Never looks where the process has one CPU, by affinity or quota: the peer could not answer meanwhile. */
@@ -24,6 +27,12 @@ swp__spin swp__spin_new(uint64_t most_ns);
 
 /* A wait begins: how long to look first; 0: not at all. */
 uint64_t swp__spin_begin(swp__spin *spin);
+
+/* Is the look that swp__spin_begin asked for the first after a pause? */
+static inline bool swp__spin_is_trial(const swp__spin *spin)
+{
+    return spin->pause > 0;
+}
 
 /* What the look of swp__spin_begin came to; not after 0. */
 void swp__spin_end(swp__spin *spin, bool found);

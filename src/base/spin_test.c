@@ -38,10 +38,12 @@ TEST(spin_that_finds_something_looks_at_every_wait_again)
     while (look_ns == 0) {
         look_ns = swp__spin_begin(&spin);
     }
-    assert_int_equal(look_ns, 20000 * SWP__SPIN_AGAIN); /* long enough for a peer that must be woken */
-    swp__spin_end(&spin, true);
-    for (int i = 0; i < 10; i++) {
-        assert_int_equal(swp__spin_begin(&spin), 20000);
+    assert_true(swp__spin_is_trial(&spin));
+    for (int i = 0; i < SWP__SPIN_SURE; i++) {
+        assert_int_equal(look_ns, 20000 * SWP__SPIN_UNSURE); /* long enough for a peer that must be woken */
         swp__spin_end(&spin, true);
+        look_ns = swp__spin_begin(&spin);
+        assert_false(swp__spin_is_trial(&spin));
     }
+    assert_int_equal(look_ns, 20000);
 }

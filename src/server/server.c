@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/host.h"
 
@@ -265,12 +266,17 @@ static void work(swp__server *server)
 
 /* ---- waiting ---- */
 
-/* Looks for events for a while before sleeping, as long as that pays. Not while sweeps run: they need the CPU more. */
+/* Looks for events for a while before sleeping, as long as that pays. Not while sweeps run: they need the CPU more. A caller
+ * that was woken on our CPU cannot answer while we look, and the system likes to put the two of a quick exchange on one CPU:
+ * a look that is to find out whether looking pays begins on another one. */
 static int look_for_events(swp__server *server, swp__event *events)
 {
     uint64_t look_ns = server->running == 0 ? swp__spin_begin(&server->spin) : 0;
     if (look_ns == 0) {
         return 0;
+    }
+    if (swp__spin_is_trial(&server->spin)) {
+        swp__cpu_step_aside();
     }
     uint64_t end = swp__now_ns(&server->clock) + look_ns;
     int count = 0;
