@@ -7,6 +7,7 @@
 #ifndef SWP_BASE_SPIN_H
 #define SWP_BASE_SPIN_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,14 +38,10 @@ static inline bool swp__spin_is_trial(const swp__spin *spin)
 /* What the look of swp__spin_begin came to; not after 0. */
 void swp__spin_end(swp__spin *spin, bool found);
 
-/* Between two looks, for the sake of a sibling thread of the core. */
+/* Between two looks: the peer may be waiting for this very CPU. */
 static inline void swp__spin_relax(void)
 {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
+    sched_yield();
 }
 
 #endif
