@@ -14,7 +14,7 @@ TEST(utf8_character_is_one_that_may_be_shown)
     }
     const char *bad[] = {"\n",       "\x1b",        "\x7f",             "\xc2\x80",    "\x80",
                          "\xff",     "\xc0\x80",    "\xe0\x9f\xbf",     "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
-                         "\xc3\xc3", "\xe2\x82" "a", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"};
+                         "\xc3\xc3", ("\xe2\x82" "a"), "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(swp__utf8_character(bad[i], strlen(bad[i])), 0);
     }
