@@ -126,6 +126,7 @@ void swp_client_close(swp_client *c)
         pthread_cond_destroy(&c->changed);
         pthread_mutex_destroy(&c->lock);
     }
+    swp__series_free_all(c);
     swp_allocator allocator = c->allocator;
     swp__free(&allocator, c, 1, sizeof *c);
 }

@@ -149,6 +149,8 @@ struct swp_client {
     pid_t process;       /* spawn:; 0: none */
     swp_server_info server;
 
+    swp_client_series *series; /* all that were not dropped: they go with the client */
+
     swp_pending *pending[SWP__PENDING_BUCKETS]; /* by id */
     uint32_t pending_count;
     uint32_t given_up_count; /* calls that timed out and whose final frame has not come */
@@ -267,6 +269,7 @@ void swp__local_finish(swp_client *client, swp_pending *pending);
 
 struct swp_client_series {
     swp_client *client;
+    swp_client_series *next, *previous; /* in client->series */
     uint64_t handle, generation; /* the handle is good on that connection */
     bool finding;                /* a thread is finding it again */
     uint64_t bars_count;         /* fixed */
@@ -276,6 +279,9 @@ struct swp_client_series {
     swp_columns columns;          /* kept ones */
     char name[SWP__NAME_MAX + 1]; /* it was opened by; "": it was not */
 };
+
+/* Gives back the memory of the series that were not dropped. Nobody else uses the client. */
+void swp__series_free_all(swp_client *client);
 
 /* Finds the series again after a reconnect. Called locked; unlocks meanwhile. */
 swp_status swp__series_renew(swp_client *client, swp_client_series *series, uint64_t deadline_ns, swp_error *error);

@@ -104,6 +104,37 @@ static swp_pending call_of(swp_client *c, uint8_t opcode, uint64_t deadline_ns)
     return (swp_pending){.client = c, .deadline_ns = deadline_ns, .request = {.opcode = opcode}};
 }
 
+/* ---- the client's own list: what was not dropped goes with the client ---- */
+
+static void link_series(swp_client *c, swp_client_series *s)
+{
+    pthread_mutex_lock(&c->lock);
+    s->next = c->series;
+    if (s->next != NULL) {
+        s->next->previous = s;
+    }
+    c->series = s;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void unlink_series(swp_client *c, swp_client_series *s)
+{
+    pthread_mutex_lock(&c->lock);
+    *(s->previous != NULL ? &s->previous->next : &c->series) = s->next;
+    if (s->next != NULL) {
+        s->next->previous = s->previous;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void swp__series_free_all(swp_client *c)
+{
+    for (swp_client_series *s = c->series, *next; s != NULL; s = next) {
+        next = s->next;
+        swp__free(&c->allocator, s, 1, sizeof *s);
+    }
+}
+
 /* A call that answers with a series: `made` is that one then, and given back otherwise. */
 static swp_status finish_series(swp_client *c, swp_pending *p, swp_status status, swp_client_series *made,
                                 swp_client_series **series)
@@ -114,6 +145,7 @@ static swp_status finish_series(swp_client *c, swp_pending *p, swp_status status
     }
     take_info(made, p);
     made->bars_count = made->info.bars_count;
+    link_series(c, made);
     *series = made;
     return SWP_OK;
 }
@@ -405,12 +437,16 @@ swp_status swp_client_drop(swp_client *c, swp_client_series *s, uint32_t timeout
         return swp__fail(error, SWP_BAD_PARAM, c == NULL ? 1 : 2, "series: NULL pointer");
     }
     swp_status status = swp__client_check(c, error);
-    if (status == SWP_OK && must_be_told(c, s)) {
+    if (status != SWP_OK) {
+        return status; /* a forked child: another thread may have held the lock; the series goes with the client */
+    }
+    if (must_be_told(c, s)) {
         swp_pending p = call_of(c, SWP__OP_DROP, swp__client_deadline(c, timeout_ms));
         p.request.handle.handle = s->handle;
         status = swp__client_call(c, &p, &(swp__ask){.generation = s->generation}, error);
         status = status == SWP_CLOSED || status == SWP_REFUSED ? SWP_OK : status;
     }
+    unlink_series(c, s);
     swp__free(&c->allocator, s, 1, sizeof *s);
     return status;
 }
