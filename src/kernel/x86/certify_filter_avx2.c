@@ -4,7 +4,7 @@
  * that the least found is never above the true one). Two rows' halves make one vector, and packing with saturation keeps
  * signs, so that eight rows come to one movemask. */
 #define SWP_LANES 4
-#define COST {.signs = 0.62, .hma = 0.25, .hma3 = 0.4, .pair = 0.15}
+#define COST {.signs = 0.6, .hma = 0.22, .hma3 = 0.38, .pair = 0.15}
 #define OPS swp__filter_ops_avx2
 #include "kernel/certify_filter.h"
 
