@@ -1,5 +1,6 @@
-/* In which order a sweep takes the combos of a grid. In input order a batch of a product of HMAs and HMA3s holds one HMA and as many
- * HMA3s as combos; taken in tiles, it holds a few of each, and a kernel computes each once. Results are in input order all the same. */
+/* In which order a sweep takes the combos of a grid. In input order a batch of a product of HMAs and HMA3s holds one HMA and as
+ * many HMA3s as combos; taken in tiles, it holds a few of each, and a kernel computes each once. Results are in input order all
+ * the same. */
 #ifndef SWP_ENGINE_ORDER_H
 #define SWP_ENGINE_ORDER_H
 
@@ -18,8 +19,8 @@ swp__order swp__order_of(const swp_grid *grid, uint64_t batch);
 /* The largest run of at most `combos` combos that is best taken at once, a multiple of a row where a row fits. */
 uint64_t swp__order_run(const swp__order *order, uint64_t combos);
 
-/* Which combo of the run of `run` combos, counted from its first, is number `position` to be taken. Runs begin at whole rows, or take
- * no notice of rows. */
+/* Which combo of the run of `run` combos, counted from its first, is number `position` to be taken. Runs begin at whole rows,
+ * or take no notice of rows. */
 uint64_t swp__order_at(const swp__order *order, uint64_t run, uint64_t position);
 
 #endif

@@ -133,6 +133,41 @@ static void hear_end(void *context, swp_status status)
     e->calls++;
 }
 
+static uint32_t slots_of(swp_engine *engine, const swp_series *series, swp_kernel kernel)
+{
+    swp_sweep_request request = request_of(kernel, 1, SWP_ENTRY_FIRST);
+    request.windows_count = 0;
+    request.windows = NULL;
+    static numbers n;
+    swp_sweep_result result = result_of(&n);
+    ended e = {0};
+    swp__listener listener = {.done = hear_end, .context = &e};
+    swp__sweep *started;
+    assert_int_equal(swp__sweep_start(engine, series, &request, &result, &listener, &started, NULL), SWP_OK);
+    uint32_t slots = started->slots_count;
+    while (e.calls == 0) {
+        assert_true(swp__engine_step(engine));
+    }
+    swp__sweep_free(started);
+    return slots;
+}
+
+TEST(one_combo_is_shared_by_as_many_threads_as_it_has_milliseconds)
+{
+    fill_inputs(SWP__HARD_WALK, 4);
+    for (int i = 0; i < SWP_PARAMS_COUNT; i++) {
+        rows_of[0][i] = 1000;
+    }
+    swp_engine *engine;
+    swp_engine_options options = {.threads = 3};
+    assert_int_equal(swp__engine_new(&options, NULL, true, &engine, NULL), SWP_OK);
+    swp_series *series = new_series(engine);
+    assert_int_equal(slots_of(engine, series, SWP_KERNEL_EXACT), 3);
+    assert_int_equal(slots_of(engine, series, SWP_KERNEL_STRICT), 1); /* walks: one chain, one thread */
+    swp_series_free(series);
+    swp_engine_free(engine);
+}
+
 TEST(a_sweep_cancelled_while_threads_share_its_chain_ends_once)
 {
     fill_inputs(SWP__HARD_WALK, 3);

@@ -222,8 +222,8 @@ static swp_status reserve(swp__sweep *plan, const sizes *s, swp_error *error)
                                  "sweep: %" PRIu64 " are in progress, which is the limit", counters->sweeps_running);
     } else if (left < fixed || left - fixed < s->slot_with_all) {
         status = swp__fail_limit(error, engine->limits.max_sweep_memory, counters->sweep_bytes + fixed + s->slot_with_all,
-                                 "sweep: needs %zu bytes, sweeps in progress use %" PRIu64 " of %" PRIu64, fixed + s->slot_with_all,
-                                 counters->sweep_bytes, engine->limits.max_sweep_memory);
+                                 "sweep: needs %zu bytes, sweeps in progress use %" PRIu64 " of %" PRIu64,
+                                 fixed + s->slot_with_all, counters->sweep_bytes, engine->limits.max_sweep_memory);
     } else {
         plan->slots_count = (uint32_t)least(plan->slots_count, (left - fixed) / s->slot_with_all);
         plan->block_size = fixed + plan->slots_count * s->slot_with_all;

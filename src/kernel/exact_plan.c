@@ -260,7 +260,8 @@ static bool fits(const maker *m, const swp_params *c, int64_t longest_of_all, si
     size_t new_lengths = (size_t)longest_of_all - m->lengths.count;
     new_lengths = new_lengths < 5 ? new_lengths : 5;
     int64_t smooth = larger(m->plan->longest_smooth, c->smooth);
-    return shared_rows(longest, smooth) + m->rows_used + new_lengths * SWP__LEVEL_ONE_ROWS + hma_rows(c->smooth) + hma3_rows(c->p) <= capacity;
+    size_t rows = shared_rows(longest, smooth) + m->rows_used + new_lengths * SWP__LEVEL_ONE_ROWS;
+    return rows + hma_rows(c->smooth) + hma3_rows(c->p) <= capacity;
 }
 
 /* Shell's sort with Ciura's gaps: there are a few hundred lengths, and qsort may allocate. */

@@ -47,16 +47,16 @@ typedef struct swp__signs {
 
 struct swp__sign_ops;
 
-/* A kernel goes one of two ways. It *walks*: `run` carries trade states from bar to bar. Or it *finds signs*: `signs` of any range,
- * in any order and on many threads at once, which `sign_ops` then trades in order. swp__walk does either. */
+/* A kernel goes one of two ways. It *walks*: `run` carries trade states from bar to bar. Or it *finds signs*: `signs` of any
+ * range, in any order and on many threads at once, which `sign_ops` then trades in order. swp__walk does either. */
 typedef struct swp__kernel {
     const char *name;
 
     /* Combos that one call does best with; 1..SWP__BATCH_MAX. */
     size_t batch;
 
-    /* A range of bars does best when `from` and `to` are multiples of this, but for the slice's end. `run`: it must. A multiple of
-     * 64 for kernels that find signs. */
+    /* A range of bars does best when `from` and `to` are multiples of this, but for the slice's end. `run`: it must. A multiple
+     * of 64 for kernels that find signs. */
     int64_t (*quantum_bars)(const swp__slice *slice, const swp_params *combos, size_t combos_count);
 
     /* Bytes of scratch, a multiple of 64, that are enough for any combos_count combos with no parameter above that of
@@ -84,8 +84,8 @@ typedef struct swp__kernel {
     const struct swp__sign_ops *sign_ops;
 } swp__kernel;
 
-/* Carries states from bar `from` to bar `to` with any kernel; the ranges come in order without gaps, `from` a multiple of 64. `words`
- * has room for the range and is not looked at by kernels that walk; scratch is prepared for those that do not. */
+/* Carries states from bar `from` to bar `to` with any kernel; the ranges come in order without gaps, `from` a multiple of 64.
+ * `words` has room for the range and is not looked at by kernels that walk; scratch is prepared for those that do not. */
 void swp__walk(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
                size_t combos_count, int64_t from, int64_t to, const swp__signs *words, swp__trade_state *states,
                void *scratch);

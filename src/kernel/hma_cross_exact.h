@@ -13,8 +13,8 @@ extern const swp__kernel swp__hma_cross_exact_avx512; /* x86-64 only */
 
 int64_t swp__exact_quantum_bars(const swp__slice *slice, const swp_params *combos, size_t combos_count);
 
-/* Whether divisions may go by reciprocal: no parameter too long, and bars [from, to) zero, NaN or of a magnitude that keeps every
- * intermediate clear of overflow and underflow. */
+/* Whether divisions may go by reciprocal: no parameter too long, and bars [from, to) zero, NaN or of a magnitude that keeps
+ * every intermediate clear of overflow and underflow. */
 bool swp__exact_is_tame(const swp__exact_plan *plan, const double *close, int64_t from, int64_t to);
 
 #endif

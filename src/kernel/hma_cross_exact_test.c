@@ -185,8 +185,38 @@ TEST_EACH_ISA(exact_equals_strict_where_lengths_reach_the_whole_series)
             {BARS, 1, 1, 1, 1, 1},     {1, 1, BARS, 1, 1, 1},   {1, 1, 1, BARS, 1, 1},     {1, 1, 1, 1, BARS, 1},
             {1, 1, 1, 1, 1, BARS / 2}, {1, 1, 1, 1, 1, 1},      {700, 600, 800, 3, 2, 1},  {1, 2, 3, 500, 900, 600},
         };
-        check_equals_strict(kernel_of(variant), &(swp__slice){close, BARS, 0}, SWP_ENTRY_FIRST, combos, 8, 64 * (round % 24 + 1));
+        check_equals_strict(kernel_of(variant), &(swp__slice){close, BARS, 0}, SWP_ENTRY_FIRST, combos, 8,
+                            64 * (round % 24 + 1));
     }
+}
+
+TEST_EACH_ISA(signs_of_a_range_are_the_same_in_any_order_and_say_nothing_of_bars_behind_it)
+{
+    enum { BARS = 1000, STEP = 192 };
+    double close[BARS];
+    swp__random random = {9};
+    swp__hard_fill(close, BARS, SWP__HARD_WALK, &random);
+    const swp__kernel *kernel = kernel_of(variant);
+    const swp_params combo = {100, 200, 14, 33, 50, 100}; /* valid from bar 212 on */
+    const swp__slice slice = {close, BARS, 0};
+    void *scratch = new_scratch(kernel, &slice, &combo, 1);
+    swp__signs whole = new_words(BARS, 1), part = new_words(STEP, 1);
+    kernel->prepare(&slice, &combo, 1, scratch);
+    kernel->signs(&slice, &combo, 1, 0, BARS, &whole, scratch);
+    assert_int_equal(whole.first_valid[0], 212);
+    for (int64_t from = BARS / STEP * STEP; from >= 0; from -= STEP) {
+        int64_t to = from + STEP < BARS ? from + STEP : BARS;
+        kernel->signs(&slice, &combo, 1, from, to, &part, scratch);
+        assert_int_equal(part.first_valid[0], from == 0 ? -1 : from > 212 ? from : 212);
+        for (int64_t bar = from; bar < to; bar += 64) {
+            uint64_t mask = swp__word_mask(bar, from, to);
+            assert_int_equal(part.up[(bar - from) / 64] & mask, whole.up[bar / 64] & mask);
+            assert_int_equal(part.down[(bar - from) / 64] & mask, whole.down[bar / 64] & mask);
+        }
+    }
+    free_words(&whole);
+    free_words(&part);
+    free(scratch);
 }
 
 /* Sums whose quotient is as near to the middle between two doubles as can be, and random ones: the eight-lane code here has

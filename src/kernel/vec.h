@@ -83,8 +83,8 @@ INLINE vec exact_remainder(vec a, vec b, vec c)
 #endif
 }
 
-/* sum / d, rounded correctly, for an integer d below 2^26, its reciprocal rounded to nearest, and a sum that is zero, NaN or of a
- * magnitude that keeps every step clear of overflow and underflow (docs/decisions/0002-exact-kernel.md). */
+/* sum / d, rounded correctly, for an integer d below 2^26, its reciprocal rounded to nearest, and a sum that is zero, NaN or of
+ * a magnitude that keeps every step clear of overflow and underflow (docs/decisions/0002-exact-kernel.md). */
 INLINE vec divide_by_reciprocal(vec sum, vec d, vec reciprocal)
 {
     vec quotient = sum * reciprocal;
