@@ -14,7 +14,7 @@ all: build/build.ninja
 
 build/build.ninja:
 	@tools/setup build
-	@meson setup build --prefix=$(PREFIX) >/dev/null
+	@meson setup build --prefix="$(PREFIX)" >/dev/null
 
 demo:
 	@tools/setup test
@@ -65,8 +65,8 @@ bench:
 	@.venv/bin/python bench/kernels.py $(BENCH)
 
 install: all
-	@meson configure build --prefix=$(PREFIX)
-	@DESTDIR=$(DESTDIR) meson install -C build --quiet
+	@meson configure build --prefix="$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" meson install -C build --quiet
 
 clean:
 	rm -rf build build-*

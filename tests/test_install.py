@@ -68,6 +68,13 @@ def test_everything_is_below_destdir_and_prefix(installed):
     assert [path.parent.name for path in prefix.rglob("sweepd.pc")] == ["pkgconfig"]
 
 
+def test_names_with_spaces_are_one_name(installed, tmp_path):
+    source = installed.parent / "source"
+    run(["make", "-C", source, "install", "PREFIX=/opt/my sweepd", f"DESTDIR={tmp_path / 'the root'}"])
+    assert [path.name for path in tmp_path.iterdir()] == ["the root"]
+    assert (tmp_path / "the root" / "opt" / "my sweepd" / "bin" / "sweepd").is_file()
+
+
 def test_the_program_runs_from_where_it_is_installed(installed):
     assert run([installed / "opt/sweepd/bin/sweepd", "--version"]).startswith("sweepd ")
 

@@ -4,7 +4,13 @@
 #ifndef SWP_BASE_FPENV_H
 #define SWP_BASE_FPENV_H
 
+#include <float.h>
 #include <stdint.h>
+
+#if defined(__FAST_MATH__)
+#error "-ffast-math and -Ofast change the numbers, which are specified to the bit"
+#endif
+_Static_assert(FLT_EVAL_METHOD == 0, "operations on doubles are rounded to double");
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>

@@ -15,7 +15,7 @@ typedef enum swp__number_result {
  * separators. *value is the nearest double, ties to even. */
 swp__number_result swp__number_parse(const char *text, size_t size, double *value);
 
-enum { SWP__NUMBER_SIZE = 32 }; /* bytes that hold any double's text and its NUL */
+enum { SWP__NUMBER_SIZE = 40 }; /* bytes that hold any double's text and its NUL */
 
 /* Writes the shortest decimal that reads back as `value`, NUL-terminated, and returns its length. 100, 0.1, 1e+300, -0;
  * "NaN", "Infinity", "-Infinity". */

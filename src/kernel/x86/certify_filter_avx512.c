@@ -8,6 +8,8 @@
 #include "kernel/certify_filter.h"
 
 #include <immintrin.h>
+/* Without optimisation gcc's intrinsics are macros, whose conversions would be ours. */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 #include "kernel/vec.h"
 
 #define madd(a, b, c) ((vec)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
