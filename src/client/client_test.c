@@ -96,12 +96,14 @@ static void play_busy(peer *p)
 
 TEST(open_is_told_busy_by_a_server_that_does_not_even_read)
 {
-    peer p = {.silent = true};
-    swp_client *client;
-    swp_error error;
-    assert_int_equal(swp_client_open(peer_start(&p, play_busy, NULL), NULL, &client, &error), SWP_BUSY);
-    assert_string_equal(error.message, "too many connections");
-    peer_stop(&p);
+    for (int i = 0; i < 200; i++) { /* it may close before our greeting leaves, or after */
+        peer p = {.silent = true};
+        swp_client *client;
+        swp_error error;
+        assert_int_equal(swp_client_open(peer_start(&p, play_busy, NULL), NULL, &client, &error), SWP_BUSY);
+        assert_string_equal(error.message, "too many connections");
+        peer_stop(&p);
+    }
 }
 
 TEST(open_takes_the_servers_limits)

@@ -94,7 +94,7 @@ static swp_status greet(swp_client *c, uint64_t deadline_ns, swp_error *error)
     bool has_left;
     swp_status status = swp__call_send(c, &p, &ask, &has_left, error);
     if (status != SWP_OK) {
-        return status;
+        return p.done ? p.status : status; /* a server may refuse us, and close, before we have said anything */
     }
     swp__call_wait(c, &p);
     if (p.status != SWP_OK) {
