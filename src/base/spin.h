@@ -7,7 +7,6 @@
 #ifndef SWP_BASE_SPIN_H
 #define SWP_BASE_SPIN_H
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,10 +37,14 @@ static inline bool swp__spin_is_trial(const swp__spin *spin)
 /* What the look of swp__spin_begin came to; not after 0. */
 void swp__spin_end(swp__spin *spin, bool found);
 
-/* Between two looks: the peer may be waiting for this very CPU. */
+/* Between two looks, for the sake of a sibling thread of the core. */
 static inline void swp__spin_relax(void)
 {
-    sched_yield();
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }
 
 #endif
