@@ -6,7 +6,8 @@
  * and the largest. Sweeps are compared in pairs, with the engine in this process; before anything is timed all must have
  * given the same bits.
  *
- * usage: boundary [--program FILE] [--rounds N] [--trips N] [--pairs N] [--shape NAME] [--format table|json] */
+ * usage: boundary [--program FILE] [--rounds N] [--trips N] [--pairs N] [--shape NAME]
+ *            [--only echoes|spinning|sweeps] [--format table|json] */
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -32,7 +33,7 @@ enum { BARS = 150000, COMBOS = 80, SMALL = 8, LARGE = 1200000, ROUNDS_MAX = 1000
 extern char **environ;
 
 static struct {
-    const char *program, *shape;
+    const char *program, *shape, *only; /* NULL: all */
     int rounds, trips, pairs;
     bool json;
 } options = {.program = SWP_PROGRAM, .shape = "randwalk", .rounds = 15, .trips = 2000, .pairs = 200};
@@ -623,6 +624,8 @@ static void take_options(int argc, char **argv)
             options.program = value;
         } else if (strcmp(name, "--shape") == 0) {
             options.shape = value;
+        } else if (strcmp(name, "--only") == 0) {
+            options.only = value;
         } else if (strcmp(name, "--rounds") == 0) {
             options.rounds = atoi(value);
         } else if (strcmp(name, "--trips") == 0) {
@@ -632,12 +635,17 @@ static void take_options(int argc, char **argv)
         } else if (strcmp(name, "--format") == 0) {
             options.json = strcmp(value, "json") == 0;
         } else {
-            die("usage: boundary [--program FILE] [--rounds N] [--trips N] [--pairs N] [--shape NAME] [--format table|json]");
+            die("unknown option: see the top of bench/boundary.c");
         }
     }
     if (options.rounds < 1 || options.rounds > ROUNDS_MAX || options.trips < 1 || options.pairs < 1) {
         die("rounds, trips and pairs are at least 1");
     }
+}
+
+static bool is_wanted(const char *part)
+{
+    return options.only == NULL || strcmp(options.only, part) == 0;
 }
 
 int main(int argc, char **argv)
@@ -658,9 +666,15 @@ int main(int argc, char **argv)
     if (!options.json) {
         printf("sweepd %s, %s kernels, %ld CPUs\n", swp_version(), swp_isa(), sysconf(_SC_NPROCESSORS_ONLN));
     }
-    bench_echoes();
-    bench_spinning();
-    bench_sweeps(&contenders[SPIN_FREE]);
+    if (is_wanted("echoes")) {
+        bench_echoes();
+    }
+    if (is_wanted("spinning")) {
+        bench_spinning();
+    }
+    if (is_wanted("sweeps")) {
+        bench_sweeps(&contenders[SPIN_FREE]);
+    }
     printf("%s", options.json ? "\n]\n" : "");
     for (int i = 0; i < CONTENDERS; i++) {
         close_contender(&contenders[i]);
