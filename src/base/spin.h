@@ -37,7 +37,8 @@ static inline bool swp__spin_is_trial(const swp__spin *spin)
 /* What the look of swp__spin_begin came to; not after 0. */
 void swp__spin_end(swp__spin *spin, bool found);
 
-/* Between two looks, for the sake of a sibling thread of the core. */
+/* Between two looks, for the sake of a sibling thread of the core. Not sched_yield: two ends that share a CPU would keep each
+ * other going there, at twice the time of two CPUs, and on a busy machine a yield may cost a time slice. */
 static inline void swp__spin_relax(void)
 {
 #if defined(__x86_64__)
