@@ -395,16 +395,16 @@ void swp__sweep_free(swp__sweep *sweep)
 
 /* ---- started ---- */
 
-/* Enters the ring with threads to run it; false when there is none and none can be had. */
+/* Enters the ring with threads to run it; false when there is none and none can be had. A caller that helps leaves after a
+ * unit: the last thread is woken then, if there is something left for it. */
 static bool set_off(swp__sweep *sweep, uint32_t useful)
 {
     swp_engine *engine = sweep->engine;
-    uint32_t wanted = useful - (sweep->listener.caller_helps ? 1 : 0);
-    bool has_thread = engine->stepped || swp__engine_want_workers(engine, (uint32_t)most(wanted, 1)) > 0;
+    bool has_thread = engine->stepped || swp__engine_want_workers(engine, useful) > 0;
     if (has_thread) {
         sweep->progress_ns = sweep->request.progress != NULL ? swp__now_ns(&engine->clock) : 0;
         swp__enter_ring(sweep);
-        swp__engine_wake(engine, wanted);
+        swp__engine_wake(engine, useful - (sweep->listener.caller_helps ? 1 : 0));
     }
     return has_thread;
 }
