@@ -1,7 +1,10 @@
 #include "base/host.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ALIGNMENT_BYTES = 64 };
 
@@ -46,4 +49,20 @@ void swp__free(const swp_allocator *allocator, void *block, size_t count, size_t
     if (block != NULL) {
         allocator->free(allocator->context, block, count * size);
     }
+}
+
+void swp__prefault(void *block, size_t size, size_t most)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)block + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)block + (size < most ? size : most)) / page * page;
+    if (begin < end) {
+        madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+    }
+#else
+    (void)block;
+    (void)size;
+    (void)most;
+#endif
 }

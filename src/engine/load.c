@@ -6,6 +6,7 @@
 #include "base/host.h"
 #include "engine/store_inside.h"
 
+#define PREFAULT_BYTES (UINT64_C(4) << 20) /* what comes after is not long enough in coming to be waited for */
 #define STEP_BYTES (UINT64_C(1) << 20) /* looked at between two looks at the budget */
 
 struct swp__load {
@@ -88,6 +89,7 @@ static swp_status new_held(swp__scope *scope, const swp__shape *shape, const voi
         discharge(store, charge_bytes);
         return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "series: no memory for %" PRIu64 " bytes", charge_bytes);
     }
+    swp__prefault(made, block_size, PREFAULT_BYTES);
     *made = (swp__held){
         .series = {.engine = store->engine, .bars_count = shape->bars_count},
         .store = store,
