@@ -389,6 +389,7 @@ static void read_turn(swp__connection *c)
     if (swp__stream_is_open(&c->stream) && !in_frame(c)) {
         swp__stream_drop_fds(&c->stream); /* no frame asked for them */
     }
+    c->server->expects_bytes = c->server->expects_bytes || (read_bytes > 0 && c->target_left > 0);
 }
 
 /* ---- writing ---- */

@@ -164,6 +164,7 @@ struct swp__server {
     int stop_requests;   /* atomic */
     int stops_seen;
     bool draining, stopped, stdio_failed, had_streams;
+    bool expects_bytes; /* of a large frame that arrives just now */
     bool lost_some; /* a closed connection is not freed yet */
     uint64_t drain_until_ns;
     uint64_t look_ns;    /* when connections are looked at for time-outs; UINT64_MAX: no reason to */

@@ -266,16 +266,27 @@ static void work(swp__server *server)
 
 /* ---- waiting ---- */
 
+/* How long to look for events before sleeping. To sleep between the pieces of a frame would be slower than its sender. */
+static uint64_t time_to_look(swp__server *server, bool is_in_frame)
+{
+    if (is_in_frame) {
+        return server->spin.most_ns;
+    }
+    return server->running > 0 ? 0 : swp__spin_begin(&server->spin);
+}
+
 /* Looks for events for a while before sleeping, as long as that pays. Not while sweeps run: they need the CPU more. A caller
  * that was woken on our CPU cannot answer while we look, and the system likes to put the two of a quick exchange on one CPU:
  * a look that is to find out whether looking pays begins on another one. */
 static int look_for_events(swp__server *server, swp__event *events)
 {
-    uint64_t look_ns = server->running == 0 ? swp__spin_begin(&server->spin) : 0;
+    bool is_in_frame = server->expects_bytes;
+    server->expects_bytes = false;
+    uint64_t look_ns = time_to_look(server, is_in_frame);
     if (look_ns == 0) {
         return 0;
     }
-    if (swp__spin_is_trial(&server->spin)) {
+    if (!is_in_frame && swp__spin_is_trial(&server->spin)) {
         swp__cpu_step_aside();
     }
     uint64_t end = swp__now_ns(&server->clock) + look_ns;
@@ -284,7 +295,9 @@ static int look_for_events(swp__server *server, swp__event *events)
         count = swp__poller_wait(server->poller, events, EVENTS_MAX, 0);
         swp__spin_relax();
     } while (count == 0 && !some_posted(server) && swp__now_ns(&server->clock) < end);
-    swp__spin_end(&server->spin, count > 0);
+    if (!is_in_frame) {
+        swp__spin_end(&server->spin, count > 0);
+    }
     return count;
 }
 
