@@ -19,6 +19,21 @@ uint64_t swp__spin_begin(swp__spin *spin)
     return spin->found >= SWP__SPIN_SURE ? spin->most_ns : spin->most_ns * SWP__SPIN_UNSURE;
 }
 
+uint64_t swp__spin_nap(const swp__spin *spin, uint64_t *look_ns)
+{
+    if (spin->usual_ns < 2 * SWP__SPIN_EARLY_NS || spin->usual_ns > SWP__SPIN_FAR_NS) {
+        return 0;
+    }
+    *look_ns = spin->most_ns * SWP__SPIN_UNSURE;
+    return spin->usual_ns - SWP__SPIN_EARLY_NS;
+}
+
+void swp__spin_learn(swp__spin *spin, uint64_t waited_ns)
+{
+    bool is_quicker = spin->usual_ns == 0 || waited_ns < spin->usual_ns;
+    spin->usual_ns = is_quicker ? waited_ns : spin->usual_ns + (waited_ns - spin->usual_ns) / 8;
+}
+
 void swp__spin_end(swp__spin *spin, bool found)
 {
     uint32_t longer = spin->pause == 0 ? 1 : spin->pause * 2;

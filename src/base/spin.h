@@ -3,6 +3,8 @@
  * by without one, twice as many each time, up to SWP__SPIN_PAUSE_MAX; one that finds something sets that back. Until several
  * in a row have found something they are longer, since the peer may have to be woken first: else two sleepers would never find
  * each other awake.
+ *
+ * An answer that usually takes longer than a look is looked for when it is due: until shortly before, the waiter sleeps.
  * Belongs to one thread at a time. */
 #ifndef SWP_BASE_SPIN_H
 #define SWP_BASE_SPIN_H
@@ -13,13 +15,16 @@
 enum {
     SWP__SPIN_PAUSE_MAX = 64, /* waits */
     SWP__SPIN_SURE = 8,       /* looks in a row that found something */
-    SWP__SPIN_UNSURE = 5,     /* times as long is a look until then */
+    SWP__SPIN_UNSURE = 5,     /* times as long is a look until then, and one that begins with a nap */
+    SWP__SPIN_EARLY_NS = 80000,  /* before an answer is due a nap ends: timers are up to 50 us late */
+    SWP__SPIN_FAR_NS = 2000000,  /* what takes longer is not worth a look */
 };
 
 typedef struct swp__spin {
     uint64_t most_ns;      /* of a look; 0: never look */
     uint32_t pause, waits; /* waits to let go by, and those that have */
     uint32_t found;        /* looks in a row that found something */
+    uint64_t usual_ns;     /* how long answers took lately: rather the quick ones; 0: not known */
 } swp__spin;
 
 /* Never looks where the process has one CPU, by affinity or quota: the peer could not answer meanwhile. */
@@ -27,6 +32,13 @@ swp__spin swp__spin_new(uint64_t most_ns);
 
 /* A wait begins: how long to look first; 0: not at all. */
 uint64_t swp__spin_begin(swp__spin *spin);
+
+/* How long to sleep before a look that swp__spin_begin asked for, if nothing comes before; 0: look at once. Sets *look_ns to
+ * what the look is after that. */
+uint64_t swp__spin_nap(const swp__spin *spin, uint64_t *look_ns);
+
+/* The answer came after `waited_ns`, whether it was looked for or not. */
+void swp__spin_learn(swp__spin *spin, uint64_t waited_ns);
 
 /* Is the look that swp__spin_begin asked for the first after a pause? */
 static inline bool swp__spin_is_trial(const swp__spin *spin)

@@ -47,3 +47,21 @@ TEST(spin_that_finds_something_looks_at_every_wait_again)
     }
     assert_int_equal(look_ns, 20000);
 }
+
+TEST(spin_naps_until_an_answer_is_nearly_due)
+{
+    swp__spin spin = {.most_ns = 20000};
+    uint64_t look_ns = swp__spin_begin(&spin);
+    assert_int_equal(swp__spin_nap(&spin, &look_ns), 0); /* nothing is known */
+    for (int i = 0; i < 100; i++) {
+        swp__spin_learn(&spin, 200000);
+    }
+    assert_int_equal(swp__spin_nap(&spin, &look_ns), 200000 - SWP__SPIN_EARLY_NS);
+    assert_int_equal(look_ns, 20000 * SWP__SPIN_UNSURE);
+    swp__spin_learn(&spin, 5000); /* a quick one counts at once */
+    assert_int_equal(swp__spin_nap(&spin, &look_ns), 0);
+    for (int i = 0; i < 100; i++) {
+        swp__spin_learn(&spin, 50000000); /* and what takes long is slept through */
+    }
+    assert_int_equal(swp__spin_nap(&spin, &look_ns), 0);
+}

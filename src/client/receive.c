@@ -257,30 +257,42 @@ bool swp__receive_now(swp_client *c)
 
 /* ---- waiting ---- */
 
-/* -EAGAIN when looking was in vain, or is not to be done now. */
-static ssize_t look(swp_client *c, const struct iovec *pieces, int count)
+static ssize_t look_until(swp_client *c, const struct iovec *pieces, int count, uint64_t end_ns)
 {
-    uint64_t look_ns = swp__spin_begin(&c->spin);
-    if (look_ns == 0) {
-        return -EAGAIN;
-    }
-    uint64_t end = swp__now_ns(&swp__system_clock) + look_ns;
     ssize_t got;
     do {
         swp__spin_relax();
         got = swp__stream_recv(&c->stream, pieces, count);
-    } while (got == -EAGAIN && swp__now_ns(&swp__system_clock) < end);
+    } while (got == -EAGAIN && swp__now_ns(&swp__system_clock) < end_ns);
+    return got;
+}
+
+/* For the first bytes of an answer. -EAGAIN: looking was in vain, or is not to be done now. */
+static ssize_t look_for_answer(swp_client *c, const struct iovec *pieces, int count, uint64_t now_ns)
+{
+    uint64_t look_ns = swp__spin_begin(&c->spin);
+    uint64_t nap_ns = look_ns > 0 ? swp__spin_nap(&c->spin, &look_ns) : 0;
+    if (look_ns == 0) {
+        return -EAGAIN;
+    }
+    if (nap_ns > 0 && swp__stream_wait(&c->stream, true, false, now_ns + nap_ns) != 0) {
+        return swp__stream_recv(&c->stream, pieces, count);
+    }
+    ssize_t got = look_until(c, pieces, count, now_ns + nap_ns + look_ns);
     swp__spin_end(&c->spin, got != -EAGAIN);
     return got;
 }
 
-/* One system call where the end of the wait is far. */
-static ssize_t wait_and_read(swp_client *c, const struct iovec *pieces, int count, uint64_t until_ns, uint32_t most_ms)
+static ssize_t look(swp_client *c, const struct iovec *pieces, int count, uint64_t now_ns)
 {
-    ssize_t got = look(c, pieces, count);
-    if (got != -EAGAIN) {
-        return got;
-    }
+    bool is_in_frame = c->tail_left > 0; /* the rest is on its way */
+    return is_in_frame ? look_until(c, pieces, count, now_ns + c->spin.most_ns)
+                       : look_for_answer(c, pieces, count, now_ns);
+}
+
+/* One system call where the end of the wait is far. */
+static ssize_t sleep_and_read(swp_client *c, const struct iovec *pieces, int count, uint64_t until_ns, uint32_t most_ms)
+{
     uint64_t now = swp__now_ns(&c->clock);
     if (until_ns <= now) {
         return -EAGAIN;
@@ -290,6 +302,23 @@ static ssize_t wait_and_read(swp_client *c, const struct iovec *pieces, int coun
     }
     int ready = swp__stream_wait(&c->stream, true, false, swp__now_ns(&swp__system_clock) + (until_ns - now));
     return ready > 0 ? swp__stream_recv(&c->stream, pieces, count) : ready < 0 ? ready : -EAGAIN;
+}
+
+static ssize_t wait_and_read(swp_client *c, const struct iovec *pieces, int count, uint64_t until_ns, uint32_t most_ms)
+{
+    if (c->spin.most_ns == 0) {
+        return sleep_and_read(c, pieces, count, until_ns, most_ms);
+    }
+    uint64_t begun_ns = swp__now_ns(&swp__system_clock);
+    bool is_in_frame = c->tail_left > 0;
+    ssize_t got = look(c, pieces, count, begun_ns);
+    if (got == -EAGAIN) {
+        got = sleep_and_read(c, pieces, count, until_ns, most_ms);
+    }
+    if (got > 0 && !is_in_frame) {
+        swp__spin_learn(&c->spin, swp__now_ns(&swp__system_clock) - begun_ns);
+    }
+    return got;
 }
 
 /* Into somebody else's memory: only under the lock, so that he may give up at any time. */

@@ -78,13 +78,6 @@ void swp__stream_drop_fds(swp__stream *stream)
     stream->fds_cut = false;
 }
 
-/* Rounded up: waking a moment early would only mean another round. */
-static int timeout_ms(uint64_t now_ns, uint64_t deadline_ns)
-{
-    uint64_t ms = (deadline_ns - now_ns + 999999) / 1000000;
-    return ms > 1000000000 ? 1000000000 : (int)ms;
-}
-
 int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t deadline_ns)
 {
     struct pollfd ends[2] = {{.fd = in ? stream->in : -1, .events = POLLIN},
@@ -94,7 +87,9 @@ int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t dead
         if (deadline_ns < now) {
             deadline_ns = now;
         }
-        int count = poll(ends, 2, deadline_ns == SWP__NO_DEADLINE ? -1 : timeout_ms(now, deadline_ns));
+        uint64_t left = deadline_ns - now;
+        struct timespec time = {.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)};
+        int count = ppoll(ends, 2, deadline_ns == SWP__NO_DEADLINE ? NULL : &time, NULL);
         if (count < 0 && errno != EINTR) {
             return -errno;
         }
