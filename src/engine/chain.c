@@ -6,12 +6,13 @@
 
 #define COMBO_NS 30.0 /* to expand a combo and write its row, whatever its bars */
 
-static swp__slice window_slice(const double *close, const swp_window *window)
+static swp__slice window_slice(const swp__sweep *sweep, const swp_window *window)
 {
     return (swp__slice){
-        .close = close + window->warm,
+        .close = sweep->close + window->warm,
         .bars_count = (int64_t)(window->end - window->warm),
         .trade_from = (int64_t)(window->begin - window->warm),
+        .unwanted = {&sweep->cancel.requested, sweep->request.cancel != NULL ? &sweep->request.cancel->requested : NULL},
     };
 }
 
@@ -49,7 +50,7 @@ static void begin_chain(swp__slot *slot)
     chain->index = slot->chain_index;
     chain->id = 0;
     chain->window = &sweep->windows[chain->index / chain->part->window_chains];
-    chain->slice = window_slice(sweep->close, chain->window);
+    chain->slice = window_slice(sweep, chain->window);
     expand_combos(sweep, chain);
     slot->spent_ns += chain->chain_ns;
     if (chain->combos_count == 0) {
@@ -135,6 +136,9 @@ static void run_bars(swp__slot *slot)
     } else {
         swp__walk(sweep->kernel, &chain->slice, &sweep->exec, chain->combos, chain->combos_count, chain->bar, to, words,
                   chain->states, slot->scratch);
+    }
+    if (swp__sweep_is_cancelled(sweep)) { /* perhaps on the way */
+        return;
     }
     slot->spent_ns += chain->bar_ns * (double)(to - chain->bar);
     slot->bar_combos += (uint64_t)(to - chain->bar) * chain->combos_count;

@@ -344,14 +344,15 @@ static void insert_found(swp__chain *chain, swp__segment *segment)
 }
 
 /* After a unit of signs: they are traded when those before them are, by whoever finds no other thread at it. Unlocks
- * meanwhile. */
+ * meanwhile. Signs of a cancelled sweep may be anything. */
 static void settle_signs(swp__slot *slot)
 {
     swp__sweep *sweep = slot->sweep;
     swp__chain *chain = slot->chain;
     chain->running--;
     insert_found(chain, slot->segment);
-    while (!chain->trading && chain->found != NULL && chain->found->from == chain->traded_bar) {
+    while (!swp__sweep_is_cancelled(sweep) && !chain->trading && chain->found != NULL &&
+           chain->found->from == chain->traded_bar) {
         swp__segment *segment = chain->found;
         chain->found = segment->next;
         chain->trading = true;

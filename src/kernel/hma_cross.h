@@ -15,7 +15,14 @@ typedef struct swp__slice {
     const double *close;
     int64_t bars_count;
     int64_t trade_from; /* bars before it feed the averages only */
+    const int *unwanted[2]; /* flags: with one of them set, nobody wants signs of this slice any more; NULL: none */
 } swp__slice;
+
+static inline bool swp__is_unwanted(const swp__slice *slice)
+{
+    const int *a = slice->unwanted[0], *b = slice->unwanted[1];
+    return (a != NULL && __atomic_load_n(a, __ATOMIC_RELAXED) != 0) || (b != NULL && __atomic_load_n(b, __ATOMIC_RELAXED) != 0);
+}
 
 typedef struct swp__exec {
     double fee;
@@ -78,7 +85,8 @@ typedef struct swp__kernel {
     void (*prepare)(const swp__slice *slice, const swp_params *combos, size_t combos_count, void *scratch);
 
     /* The signs of bars [from, to), multiples of 64 but for the slice's end, with what was prepared. Bits of bars at or behind
-     * `to`, and before slice->trade_from, may be anything. */
+     * `to`, and before slice->trade_from, may be anything. Where a range may take seconds it looks at slice->unwanted on the way,
+     * and leaves: then all bits may be anything. */
     void (*signs)(const swp__slice *slice, const swp_params *combos, size_t combos_count, int64_t from, int64_t to,
                   const swp__signs *signs, void *scratch);
     const struct swp__sign_ops *sign_ops;

@@ -167,7 +167,7 @@ TEST_EACH_ISA(exact_equals_strict_on_hard_series_of_any_length_with_any_combos)
         swp__hard_fill(close, bars, (swp__hard)(round % SWP__HARD_COUNT), &random);
         double *copy = copy_of(close, bars);
         int64_t trade_from = swp__random_between(&random, 0, 1) == 0 ? 0 : swp__random_between(&random, 0, bars - 1);
-        check_equals_strict(kernel_of(variant), &(swp__slice){copy, bars, trade_from},
+        check_equals_strict(kernel_of(variant), &(swp__slice){.close = copy, .bars_count = bars, .trade_from = trade_from},
                             round % 3 == 0 ? SWP_ENTRY_CROSS : SWP_ENTRY_FIRST, combos, count,
                             64 * swp__random_between(&random, 1, bars / 64 + 1));
         free(copy);
@@ -185,7 +185,7 @@ TEST_EACH_ISA(exact_equals_strict_where_lengths_reach_the_whole_series)
             {BARS, 1, 1, 1, 1, 1},     {1, 1, BARS, 1, 1, 1},   {1, 1, 1, BARS, 1, 1},     {1, 1, 1, 1, BARS, 1},
             {1, 1, 1, 1, 1, BARS / 2}, {1, 1, 1, 1, 1, 1},      {700, 600, 800, 3, 2, 1},  {1, 2, 3, 500, 900, 600},
         };
-        check_equals_strict(kernel_of(variant), &(swp__slice){close, BARS, 0}, SWP_ENTRY_FIRST, combos, 8,
+        check_equals_strict(kernel_of(variant), &(swp__slice){.close = close, .bars_count = BARS}, SWP_ENTRY_FIRST, combos, 8,
                             64 * (round % 24 + 1));
     }
 }
@@ -198,7 +198,7 @@ TEST_EACH_ISA(signs_of_a_range_are_the_same_in_any_order_and_say_nothing_of_bars
     swp__hard_fill(close, BARS, SWP__HARD_WALK, &random);
     const swp__kernel *kernel = kernel_of(variant);
     const swp_params combo = {100, 200, 14, 33, 50, 100}; /* valid from bar 212 on */
-    const swp__slice slice = {close, BARS, 0};
+    const swp__slice slice = {.close = close, .bars_count = BARS};
     void *scratch = new_scratch(kernel, &slice, &combo, 1);
     swp__signs whole = new_words(BARS, 1), part = new_words(STEP, 1);
     kernel->prepare(&slice, &combo, 1, scratch);
@@ -217,6 +217,29 @@ TEST_EACH_ISA(signs_of_a_range_are_the_same_in_any_order_and_say_nothing_of_bars
     free_words(&whole);
     free_words(&part);
     free(scratch);
+}
+
+TEST_EACH_ISA(exact_leaves_a_range_that_nobody_wants)
+{
+    enum { BARS = 640, LAST_WORD = BARS / 64 - 1 };
+    const uint64_t untouched = 0xAAAAAAAAAAAAAAAAu;
+    double close[BARS];
+    swp__random random = {9};
+    swp__hard_fill(close, BARS, SWP__HARD_WALK, &random);
+    const swp__kernel *kernel = kernel_of(variant);
+    const swp_params combo = {3, 6, 2, 1, 2, 3};
+    for (int which = 0; which < 3; which++) { /* neither flag, one, the other */
+        int flags[] = {which == 1, which == 2};
+        swp__slice slice = {.close = close, .bars_count = BARS, .unwanted = {&flags[0], &flags[1]}};
+        void *scratch = new_scratch(kernel, &slice, &combo, 1);
+        swp__signs signs = new_words(BARS, 1);
+        signs.up[LAST_WORD] = untouched;
+        kernel->prepare(&slice, &combo, 1, scratch);
+        kernel->signs(&slice, &combo, 1, 0, BARS, &signs, scratch);
+        assert_int_equal(signs.up[LAST_WORD] == untouched, which != 0);
+        free_words(&signs);
+        free(scratch);
+    }
 }
 
 /* Sums whose quotient is as near to the middle between two doubles as can be, and random ones: the eight-lane code here has

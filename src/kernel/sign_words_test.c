@@ -72,7 +72,8 @@ TEST_EACH_ISA(trade_words_are_trade_bar_for_any_signs_closes_ranges_and_entry_ru
         int64_t bars = swp__random_between(&random, 1, BARS_MAX);
         size_t combos = (size_t)swp__random_between(&random, 1, COMBOS_MAX);
         swp__hard_fill(close, bars, (swp__hard)(round % SWP__HARD_COUNT), &random);
-        swp__slice slice = {close, bars, swp__random_between(&random, 0, 2) == 0 ? swp__random_between(&random, 0, bars) : 0};
+        swp__slice slice = {.close = close, .bars_count = bars};
+        slice.trade_from = swp__random_between(&random, 0, 2) == 0 ? swp__random_between(&random, 0, bars) : 0;
         swp__exec exec = {.fee = 0.09, .entry = round % 2 == 0 ? SWP_ENTRY_FIRST : SWP_ENTRY_CROSS};
         swp__trade_state got[COMBOS_MAX], expected[COMBOS_MAX];
         for (size_t i = 0; i < combos; i++) {
@@ -180,7 +181,7 @@ TEST_EACH_ISA(exact_word_is_the_strict_order_for_any_bars_of_any_combo)
         swp_params combo = swp__hard_combo(&random, swp__random_between(&random, 1, 120));
         plain_averages(close, bars, &combo, hma, hma3);
         double *copy = exact_copy(close, bars);
-        swp__slice slice = {copy, bars, 0};
+        swp__slice slice = {.close = copy, .bars_count = bars};
         void *scratch = aligned_alloc(64, swp__exact_word_scratch_size(&combo));
         assert_non_null(scratch);
         for (int64_t from = 0, count; from < bars; from += count) {
@@ -211,7 +212,7 @@ TEST_EACH_ISA(exact_word_is_the_strict_order_for_any_bars_of_any_combo)
 
 TEST(the_first_valid_bar_is_the_first_valid_bit_from_trade_from_on)
 {
-    swp__slice slice = {NULL, 200, 70};
+    swp__slice slice = {.bars_count = 200, .trade_from = 70};
     swp__trade_state s;
     swp__trade_state_init(&s);
     swp__mark_valid(&slice, 0, ~UINT64_C(0), &s);

@@ -20,5 +20,8 @@ void swp__walk(const swp__kernel *kernel, const swp__slice *slice, const swp__ex
         return;
     }
     kernel->signs(slice, combos, combos_count, from, to, words, scratch);
+    if (swp__is_unwanted(slice)) {
+        return;
+    }
     swp__trade_signs(kernel, slice, exec, combos_count, from, to, words, states);
 }

@@ -501,6 +501,16 @@ def test_interrupted_out_leaves_the_old_result_and_keeps_what_is_finished_beside
     assert f"{out}.partial" in stderr
 
 
+@pytest.mark.parametrize("kernel", ["exact", "auto"])
+def test_interrupted_in_a_combo_of_hours_it_ends_soon(sweepd, tmp_path, kernel):
+    path = tmp_path / "flat.npy"
+    subprocess.run([sweepd, "generate", "--bars", "1000000", "--shape", "constant", "--out", path], check=True, capture_output=True)
+    words = [path, "--length", "300000:300400", "--kernel", kernel, "--progress", "never", *JSON]
+    code, stdout, _ = interrupt(sweepd, signal.SIGINT, *words)
+    assert code == 130
+    assert json.loads(stdout)["partial"] is True
+
+
 def test_terminated_ends_like_interrupted_with_its_own_code(sweepd, long_file, tmp_path):
     out = tmp_path / "result.json"
     code, _, _ = interrupt(sweepd, signal.SIGTERM, long_file, *LONG, *JSON, "--out", out)
