@@ -60,3 +60,15 @@ def test_the_wall_clock_is_in_log_lines_alone():
     wall = re.compile(r"CLOCK_REALTIME|\bgettimeofday\b|\btime\(NULL\)|TIMER_ABSTIME")
     users = [str(path.relative_to(ROOT)) for path in tracked("src/*.c", "src/*.h") if wall.search(path.read_text())]
     assert users == ["src/base/log.c"]
+
+
+def test_doubles_in_texts_have_a_point_in_every_locale():
+    """printf writes a comma where the embedding program's locale has one: base/number.c alone uses it, in the C locale."""
+    real = re.compile(r'"[^"\n]*%[-+0#]*[0-9*]*(?:\.[0-9*]+)?[efgEFG]')
+    users = {
+        str(path.relative_to(ROOT))
+        for path in tracked("src/*.c", "src/*.h", "src/*.inc", "python/*.c")
+        if real.search(path.read_text()) and not path.stem.endswith("_test")
+    }
+    program = {path for path in users if path.startswith("src/cli/")}  # which never leaves the C locale
+    assert users - program == {"src/base/number.c"}

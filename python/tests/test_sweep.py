@@ -169,7 +169,7 @@ def test_results_are_arrays_of_the_documented_dtypes_in_input_order():
         ({"length": range(0)}, None, "no combos"),
         ({"params": np.empty((0, 6), int)}, None, "no combos"),
         ({"params": [[3, 6, 2, 1, 2, 3], [3, 6, 2, 0, 2, 3]]}, 9, "combo 1: third is 0"),
-        ({"length": 6, "fee": float("nan")}, None, "fee is nan"),
+        ({"length": 6, "fee": float("nan")}, None, "fee is NaN"),
         ({"length": 6, "fee": 100.5}, None, "fee is 100.5"),
         ({"length": 6, "entry": "last"}, None, "entry is 'last', expected one of first, cross"),
         ({"length": 6, "kernel": "turbo"}, None, "kernel is 'turbo', expected one of auto, strict"),

@@ -9,6 +9,7 @@
 #include "bars/normal.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "base/number.h"
 
 enum {
     REGIME_BARS = 500, /* trend-chop: bars of a trend, then of a chop */
@@ -256,8 +257,10 @@ swp_status swp__generate(const swp__generate_options *options, double *close, sw
     }
     if (!isfinite(options->sigma) || !isfinite(options->start)) {
         bool sigma = !isfinite(options->sigma);
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s: %g, expected a finite number",
-                         sigma ? "sigma" : "start", sigma ? options->sigma : options->start);
+        char text[SWP__NUMBER_SIZE];
+        swp__number_format(sigma ? options->sigma : options->start, text);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s: %s, expected a finite number",
+                         sigma ? "sigma" : "start", text);
     }
     uint64_t fpenv = swp__fpenv_enter();
     fills[shape](options, close);

@@ -109,9 +109,9 @@ TEST(generate_refuses_no_bars_and_numbers_that_are_not_finite)
     options.bars_count = 1;
     options.sigma = (double)NAN;
     assert_int_equal(swp__generate(&options, close, &error), SWP_BAD_PARAM);
-    assert_string_equal(error.message, "sigma: nan, expected a finite number");
+    assert_string_equal(error.message, "sigma: NaN, expected a finite number");
     options.sigma = 0.1;
     options.start = HUGE_VAL;
     assert_int_equal(swp__generate(&options, close, &error), SWP_BAD_PARAM);
-    assert_string_equal(error.message, "start: inf, expected a finite number");
+    assert_string_equal(error.message, "start: Infinity, expected a finite number");
 }

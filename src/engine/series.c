@@ -7,6 +7,7 @@
 #include "base/close_policy.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/number.h"
 #include "engine/engine.h"
 
 /* Nearly all closes are plain: as integers 1 .. 0x7fefffffffffffff (the largest finite one). Both differences below
@@ -27,7 +28,9 @@ static swp_status judge_one(double close, uint64_t bar, uint32_t allow, swp__clo
 {
     const char *why = swp__close_refusal(close, allow);
     if (why != NULL) {
-        return swp__fail(error, SWP_BAD_PARAM, bar, "close of bar %" PRIu64 ", %.17g, %s", bar, close, why);
+        char text[SWP__NUMBER_SIZE];
+        swp__number_format(close, text);
+        return swp__fail(error, SWP_BAD_PARAM, bar, "close of bar %" PRIu64 ", %s, %s", bar, text, why);
     }
     seen->nan_count += isnan(close) ? 1 : 0;
     seen->needs |= isnan(close) ? SWP_ALLOW_NAN : isinf(close) ? SWP_ALLOW_INF : SWP_ALLOW_NONPOSITIVE;

@@ -185,7 +185,7 @@ TEST(store_refuses_the_first_close_or_time_at_any_step)
             }
             assert_int_equal(error.at, kind == 1 ? 200 : 250);
             assert_string_equal(error.message, kind == 1 ? "time of bar 200, 1490, is not after 1490, that of the bar before"
-                                                         : "close of bar 250, inf, is infinite; allow \"inf\" to let it in");
+                                                         : "close of bar 250, Infinity, is infinite; allow \"inf\" to let it in");
         }
     }
     assert_int_equal(swp__store_count(f->store).series, 1);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "base/host.h"
+#include "base/number.h"
 #include "engine/series.h"
 #include "engine/turns.h"
 #include "kernel/params.h"
@@ -38,8 +39,9 @@ static swp_status check_windows(const swp_sweep_request *request, uint64_t bars_
 static swp_status check_options(const swp_sweep_request *request, swp_error *error)
 {
     if (!(fabs(request->fee) <= 100.0)) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "fee is %.17g, expected -100..100 percentage points",
-                         request->fee);
+        char text[SWP__NUMBER_SIZE];
+        swp__number_format(request->fee, text);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "fee is %s, expected -100..100 percentage points", text);
     }
     if (request->entry != SWP_ENTRY_FIRST && request->entry != SWP_ENTRY_CROSS) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "entry is %d, expected 0 (first) or 1 (cross)",

@@ -592,7 +592,7 @@ TEST(sweep_refuses_in_the_stated_order_and_names_the_place)
     r.grid.rows = row;
     assert_refused(engine, series, &r, SWP_BAD_PARAM, 5, "combo 0: p is 0, expected 1..2147483647");
     row[5] = 1;
-    assert_refused(engine, series, &r, SWP_BAD_PARAM, SWP_AT_NONE, "fee is nan, expected -100..100 percentage points");
+    assert_refused(engine, series, &r, SWP_BAD_PARAM, SWP_AT_NONE, "fee is NaN, expected -100..100 percentage points");
     r.fee = nextafter(100.0, 101.0);
     assert_refused(engine, series, &r, SWP_BAD_PARAM, SWP_AT_NONE,
                    "fee is 100.00000000000001, expected -100..100 percentage points");

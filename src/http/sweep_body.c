@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/number.h"
 #include "http/memory.h"
 #include "wire/wire.h"
 
@@ -41,7 +42,7 @@ static const char *describe(const json_t *value, char text[40])
         return text;
     case JSON_INTEGER:
     case JSON_REAL:
-        snprintf(text, 40, "%.17g", json_number_value(value));
+        swp__number_format(json_number_value(value), text);
         return text;
     case JSON_TRUE:
         return "true";
