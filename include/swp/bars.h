@@ -12,7 +12,8 @@ extern "C" {
 /* Zero-initialise, then set what differs from the default. */
 typedef struct swp_bars_options {
     const char *close; /* column of the closes: an exact header name, else a number from 1; NULL: the one called close */
-    const char *time;  /* column of the time stamps, likewise; NULL: found by names (date and time are joined) or cells */
+    const char *time;  /* column of the time stamps, likewise; "none" where no column is called so: they are not looked at;
+                        * NULL: found by names (date and time are joined) or cells */
     char delimiter;    /* ',' ';' '\t' '|'; 0: found out */
     uint32_t allow;    /* SWP_ALLOW_*; with SWP_ALLOW_NAN a blank close, or a text without a digit, is a NaN, too */
 } swp_bars_options;

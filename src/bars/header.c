@@ -178,7 +178,9 @@ swp_status swp__roles_decide(const swp__header *header, const char *close, const
     const place at = {header, path, line, error};
     swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};
     swp_status status = close != NULL ? choose(&at, "close", close, &made.close) : find_close(&at, &made.close);
-    if (status == SWP_OK) {
+    size_t named;
+    bool unwanted = time != NULL && strcmp(time, "none") == 0 && count_named(header, time, false, &named) == 0;
+    if (status == SWP_OK && !unwanted) {
         status = time != NULL ? choose(&at, "time", time, &made.time) : find_time(&at, &made);
     }
     if (status == SWP_OK && (made.close == made.time || made.close == made.time_of_day)) {

@@ -35,7 +35,8 @@ typedef struct swp__roles {
     size_t time_of_day; /* a second column that goes behind the date; SWP__NO_COLUMN */
 } swp__roles;
 
-/* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1. Found out: the closes are
+/* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1; of the time, else "none", for a
+ * file whose stamps are not to be looked at. Found out: the closes are
  * the one column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a
  * nameless first column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at
  * `line`: no such column or more than one; the text lists the columns. */

@@ -107,7 +107,7 @@ static void on_field(void *context, const char *text, size_t size)
         set_cell(&t->date, text, size);
     } else if (column == t->roles.time_of_day) {
         set_cell(&t->time_of_day, text, size);
-    } else if (t->list->count == 0 && t->roles.time == SWP__NO_COLUMN) {
+    } else if (t->list->count == 0 && t->options->time == NULL && t->roles.time == SWP__NO_COLUMN) {
         look_for_date(t, column, text, size);
     }
 }

@@ -102,6 +102,18 @@ TEST(table_time_is_told_by_its_cells_under_an_unknown_name)
     assert_refused("Datum,close\n03/02/2010,1\n", &defaults, 2, "time \"03/02/2010\" is not year-month-day");
 }
 
+TEST(table_time_none_leaves_the_stamps_out_but_a_column_of_that_name_wins)
+{
+    const swp_bars_options none = {.time = "none"};
+    const char *summary = "read 2 bars, no time stamps, close column \"Close\"";
+    assert_summary("Date,Close\n2020-01-02,1\n2020-01-02,2\n", &none, summary);
+    assert_summary(",Close\n2020-01-02,1\n2020-01-01,2\n", &none, summary);
+    assert_summary("Data,Close\n2020-01-02,1\n03/02/2010,2\n", &none, summary);
+    assert_summary("none,Close\n2020-01-01,1\n2020-01-02,2\n", &none,
+                   "read 2 bars, 2020-01-01 .. 2020-01-02, close column \"Close\"");
+    assert_refused("Date,none,none,Close\n2020-01-02,1,1,1\n", &none, 1, "2 columns are called \"none\"");
+}
+
 TEST(table_date_and_time_of_day_are_joined)
 {
     swp_bars bars = read_text("Date,Time,Close\n2006-01-02,09:05:00,1\n2006-01-02,09:10:00,2\n", &defaults);

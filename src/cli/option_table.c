@@ -56,7 +56,8 @@ const swp__option swp__option_table[] = {
 
     {SWEEP | VERIFY | SERVE, "close", "NAME|N", SWP__OPTION_TEXT, AT(close),
      .help = "column of the closes: its name in the header, else its number from 1"},
-    {SWEEP | VERIFY | SERVE, "time", "NAME|N", SWP__OPTION_TEXT, AT(time), .help = "column of the time stamps, likewise"},
+    {SWEEP | VERIFY | SERVE, "time", "NAME|N", SWP__OPTION_TEXT, AT(time),
+     .help = "column of the time stamps, likewise; none: they are not looked at"},
     {SWEEP | VERIFY | SERVE, "delimiter", "CHAR", SWP__OPTION_TEXT, AT(delimiter),
      .help = "comma, semicolon, tab, pipe or the sign itself; without it, it is found out"},
     {SWEEP | VERIFY | SERVE, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
