@@ -7,6 +7,8 @@
 #include <string.h>
 #include "base/error.h"
 
+enum { PATH_SIZE = 4096 };
+
 static uint32_t affinity_count(void)
 {
     for (size_t cpus = 1024; cpus <= 1u << 20; cpus *= 2) { /* the mask must be at least as long as the kernel's own */
@@ -31,8 +33,10 @@ static uint32_t divide_up(long long quota, long long period)
 }
 
 /* "200000 100000" -> 2, "max 100000" or anything else -> 0: no limit. */
-static uint32_t read_cpu_max(const char *path)
+static uint32_t read_cpu_max(const char *root, const char *group)
 {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/cpu.max", root, group);
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return 0;
@@ -43,8 +47,10 @@ static uint32_t read_cpu_max(const char *path)
     return fields == 2 && quota > 0 && period > 0 ? divide_up(quota, period) : 0;
 }
 
-static long long read_number(const char *path)
+static long long read_v1_number(const char *root, const char *name)
 {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/sys/fs/cgroup/cpu/%s", root, name);
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return 0;
@@ -55,17 +61,18 @@ static long long read_number(const char *path)
     return fields == 1 ? value : 0;
 }
 
-static uint32_t read_v1_quota(void)
+static uint32_t read_v1_quota(const char *root)
 {
-    long long quota = read_number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-    long long period = read_number("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+    long long quota = read_v1_number(root, "cpu.cfs_quota_us"), period = read_v1_number(root, "cpu.cfs_period_us");
     return quota > 0 && period > 0 ? divide_up(quota, period) : 0;
 }
 
 /* The path of this process in the v2 hierarchy ("/user.slice/..."), or false. */
-static bool read_v2_path(char *path, size_t size)
+static bool read_v2_path(const char *root, char *path, size_t size)
 {
-    FILE *file = fopen("/proc/self/cgroup", "re");
+    char list[PATH_SIZE];
+    snprintf(list, sizeof list, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(list, "re");
     if (file == NULL) {
         return false;
     }
@@ -81,18 +88,15 @@ static bool read_v2_path(char *path, size_t size)
     return found;
 }
 
-/* The tightest quota from this process's group up to the root; 0: none. */
-static uint32_t quota_count(void)
+uint32_t swp__cpu_quota_count(const char *root)
 {
-    uint32_t tightest = read_v1_quota();
+    uint32_t tightest = read_v1_quota(root);
     char group[1024];
-    if (!read_v2_path(group, sizeof group)) {
+    if (!read_v2_path(root, group, sizeof group)) {
         return tightest;
     }
     for (;;) {
-        char path[1200];
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
-        uint32_t count = read_cpu_max(path);
+        uint32_t count = read_cpu_max(root, group);
         if (count != 0 && (tightest == 0 || count < tightest)) {
             tightest = count;
         }
@@ -121,7 +125,7 @@ void swp__cpu_step_aside(void)
 uint32_t swp__cpu_usable_count(void)
 {
     uint32_t count = affinity_count();
-    uint32_t quota = quota_count();
+    uint32_t quota = swp__cpu_quota_count("");
     return quota != 0 && quota < count ? quota : count;
 }
 

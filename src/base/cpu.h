@@ -9,6 +9,10 @@
  * root, or v1 cfs_quota_us), rounded up; at least 1. */
 uint32_t swp__cpu_usable_count(void);
 
+/* The quota alone: the tightest from this process's group up to the root; 0: none. The system's files are looked for below the
+ * folder `root`, which is "" but in tests. */
+uint32_t swp__cpu_quota_count(const char *root);
+
 /* Moves the calling thread to another of the CPUs it may use, if there is one. Which ones it may use stays as it is. */
 void swp__cpu_step_aside(void);
 
