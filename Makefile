@@ -6,7 +6,7 @@ VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args=-fno-sanitize-recover=all -Dpython=enabled -Dpython.platlibdir=/
 
-.PHONY: all demo test test-aarch64 check python bench install clean
+.PHONY: all demo test test-aarch64 check python bench format install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -63,6 +63,11 @@ bench:
 	@tools/setup ci
 	@$(MAKE) --no-print-directory all
 	@.venv/bin/python bench/kernels.py $(BENCH)
+
+# The C sources as .clang-format says, which is for Debian 12's clang-format (14).
+format:
+	@tools/setup ci
+	@git ls-files -z '*.c' '*.h' '*.inc' | xargs -0 clang-format -i
 
 install: all
 	@meson configure build --prefix="$(PREFIX)"

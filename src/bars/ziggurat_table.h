@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+/* clang-format off */
+
 #define ZIGGURAT_R 3.6541528853610087963519472518   /* where the tail begins */
 #define ZIGGURAT_INVERSE_R 0.27366123732975827203338247596 /* 1 / ZIGGURAT_R */
 
