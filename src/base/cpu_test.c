@@ -77,3 +77,32 @@ TEST(cpus_are_those_of_the_affinity_mask)
     assert_true(swp__cpu_usable_count() >= 1);
     assert_true(swp__cpu_usable_count() <= (uint32_t)CPU_COUNT(&former));
 }
+
+TEST(cpu_step_aside_leaves_the_affinity_as_it_was)
+{
+    cpu_set_t before, after;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2) {
+        SKIP("this process may use one CPU only");
+    }
+    for (int i = 0; i < 100; i++) {
+        swp__cpu_step_aside();
+        assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+        assert_true(CPU_EQUAL(&before, &after));
+    }
+}
+
+TEST(cpu_step_aside_stays_where_there_is_one_cpu)
+{
+    cpu_set_t before, one, after;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    int here = sched_getcpu();
+    CPU_ZERO(&one);
+    CPU_SET((size_t)here, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    swp__cpu_step_aside();
+    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+    assert_true(CPU_EQUAL(&one, &after));
+    assert_int_equal(sched_getcpu(), here);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}

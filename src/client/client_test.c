@@ -258,6 +258,26 @@ TEST(the_late_reply_of_a_call_that_timed_out_is_dropped)
     peer_stop(&p);
 }
 
+static void play_nothing(peer *p)
+{
+    while (peer_next(p)) {
+    }
+}
+
+TEST(time_outs_go_by_the_clock_that_was_handed_in)
+{
+    peer p = {0};
+    swp_client *client;
+    swp__test_clock hours = {.step_ns = UINT64_C(3600000000000)}; /* from one look at it to the next */
+    swp_clock clock = swp__test_clock_of(&hours);
+    swp_client_options options = {.timeout_ms = SWP_NO_TIMEOUT, .clock = &clock};
+    assert_int_equal(swp_client_open(peer_start(&p, play_nothing, NULL), &options, &client, NULL), SWP_OK);
+    char reply[8];
+    assert_int_equal(echo(client, "abc", reply, 7200000), SWP_TIMED_OUT);
+    swp_client_close(client);
+    peer_stop(&p);
+}
+
 static void play_half_a_reply(peer *p)
 {
     static const uint8_t head[] = {12, 0, 0, 0, SWP__OP_ECHO | 0x80, 0, 0, 0};

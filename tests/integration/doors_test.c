@@ -445,6 +445,35 @@ static void check_timeout(const char *scheme)
     close_door(&d);
 }
 
+/* The first call may find the connection ended: then it says so, once. */
+static swp_status sweep_one(door *d, swp_client_series *series, double *pnl, swp_error *error)
+{
+    swp_sweep_request request = {.grid = {.combos_count = 1, .rows = rows}, .fee = 0.09};
+    swp_sweep_result result = {.pnl = pnl};
+    swp_status status = swp_client_sweep(d->client, series, &request, &result, 0, error);
+    return status == SWP_CLOSED ? swp_client_sweep(d->client, series, &request, &result, 0, error) : status;
+}
+
+static void check_restart(const char *scheme)
+{
+    double before, after;
+    swp_error error;
+    swp_client_series *free_one;
+    door d = open_door(scheme, 1, 0);
+    swp_columns columns = {.bars_count = BARS / 2, .close = close_of_bars};
+    assert_int_equal(swp_client_load(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &free_one, NULL), SWP_OK);
+    assert_int_equal(sweep_one(&d, d.series, &before, &error), SWP_OK);
+    for (int i = 0; i < 3; i++) {
+        service_restart(d.service);
+        assert_int_equal(sweep_one(&d, d.series, &after, &error), SWP_OK); /* kept: sent again */
+        assert_bits_equal(after, before);
+        assert_int_equal(sweep_one(&d, free_one, &after, &error), SWP_NOT_FOUND);
+        assert_non_null(strstr(error.message, "SWP_KEEP_BORROWED"));
+    }
+    assert_int_equal(swp_client_drop(d.client, free_one, 0, NULL), SWP_OK);
+    close_door(&d);
+}
+
 static void check_fork(const char *scheme)
 {
     static results expected;
@@ -483,6 +512,13 @@ static void check_fork(const char *scheme)
     TEST(name##_cancel_keeps_what_is_whole) { check_cancel(scheme); }                                                   \
     TEST(name##_time_out_gives_up_one_call_and_no_more) { check_timeout(scheme); }                                      \
     TEST(name##_forked_child_is_told_so) { check_fork(scheme); }
+
+#define RESTART_TEST(name, scheme)                                                                                      \
+    TEST(name##_restart_under_a_live_client_costs_one_call_and_what_was_not_kept) { check_restart(scheme); }
+
+RESTART_TEST(unix, "unix:")
+RESTART_TEST(tcp, "tcp:")
+RESTART_TEST(spawn, "spawn:")
 
 DOOR_TESTS(unix, "unix:")
 DOOR_TESTS(tcp, "tcp:")

@@ -1,6 +1,7 @@
 #include "support/service.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/store.h"
@@ -12,6 +13,8 @@
 struct service {
     char url[SWP__ADDRESS_TEXT_SIZE];
     bool listens;
+    uint32_t threads;
+    uint64_t max_frame;
     swp_engine *engine;
     swp__store *store;
     swp__poller poller;
@@ -28,37 +31,24 @@ static void *serve(void *context)
     return NULL;
 }
 
-static void listen_at(service *s, const char *scheme)
+/* At s->url, which then is the address as bound. */
+static void listen_at_url(service *s)
 {
-    static int count;
-    char name[32], text[SWP__ADDRESS_TEXT_SIZE];
     swp__address address;
     swp__acceptor acceptor;
-    snprintf(name, sizeof name, "service%d", count++);
-    if (strcmp(scheme, "unix:") == 0) {
-        snprintf(text, sizeof text, "unix:%s", temp_path(name));
-    } else {
-        snprintf(text, sizeof text, "tcp:127.0.0.1:0");
-    }
-    assert_int_equal(swp__address_parse(text, &address, NULL), SWP_OK);
+    assert_int_equal(swp__address_parse(s->url, &address, NULL), SWP_OK);
     assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
-    swp__address_print(&acceptor.address, text);
-    snprintf(s->url, sizeof s->url, "%s", text);
+    swp__address_print(&acceptor.address, s->url);
     assert_int_equal(swp__server_add_acceptor(s->server, &acceptor, NULL), SWP_OK);
 }
 
-service *service_start(const char *scheme, uint32_t threads, uint64_t max_frame)
+static void start(service *s)
 {
-    service *s = calloc(1, sizeof *s);
-    s->listens = strcmp(scheme, "unix:") == 0 || strcmp(scheme, "tcp:") == 0;
-    if (!s->listens) {
-        snprintf(s->url, sizeof s->url, "%s%s", scheme, strcmp(scheme, "spawn:") == 0 ? SWP_PROGRAM : "");
-        return s;
-    }
-    swp_engine_options engine_options = {.threads = threads};
+    static uint32_t epoch;
+    swp_engine_options engine_options = {.threads = s->threads};
     swp__limits limits = swp__limits_standard();
     assert_int_equal(swp__engine_new(&engine_options, &limits, false, &s->engine, NULL), SWP_OK);
-    assert_int_equal(swp__store_new(s->engine, 1, &s->store, NULL), SWP_OK);
+    assert_int_equal(swp__store_new(s->engine, ++epoch, &s->store, NULL), SWP_OK);
     assert_int_equal(swp__poller_open(&s->poller, NULL), SWP_OK);
     s->log = (swp__log){.fd = -1};
     swp__server_options options = {.engine = s->engine,
@@ -67,11 +57,64 @@ service *service_start(const char *scheme, uint32_t threads, uint64_t max_frame)
                                    .log = &s->log,
                                    .limits = swp__server_limits_standard(),
                                    .may_run_inline = true};
-    options.limits.max_frame = max_frame != 0 ? max_frame : options.limits.max_frame;
+    options.limits.max_frame = s->max_frame != 0 ? s->max_frame : options.limits.max_frame;
     assert_int_equal(swp__server_new(&options, &s->server, NULL), SWP_OK);
-    listen_at(s, scheme);
+    listen_at_url(s);
     assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
+}
+
+static void stop(service *s, int times)
+{
+    for (int i = 0; i < times; i++) {
+        swp__server_stop(s->server);
+    }
+    pthread_join(s->thread, NULL);
+    swp__server_free(s->server);
+    swp__store_free(s->store);
+    swp_engine_free(s->engine);
+    swp__poller_close(&s->poller);
+}
+
+service *service_start(const char *scheme, uint32_t threads, uint64_t max_frame)
+{
+    static int count;
+    char name[32];
+    service *s = calloc(1, sizeof *s);
+    *s = (service){.listens = true, .threads = threads, .max_frame = max_frame};
+    snprintf(name, sizeof name, "service%d", count++);
+    if (strcmp(scheme, "unix:") == 0) {
+        snprintf(s->url, sizeof s->url, "unix:%.500s", temp_path(name));
+    } else if (strcmp(scheme, "tcp:") == 0) {
+        snprintf(s->url, sizeof s->url, "tcp:127.0.0.1:0");
+    } else {
+        snprintf(s->url, sizeof s->url, "%s%s", scheme, strcmp(scheme, "spawn:") == 0 ? SWP_PROGRAM : "");
+        s->listens = false;
+    }
+    if (s->listens) {
+        start(s);
+    }
     return s;
+}
+
+static void kill_children(void)
+{
+    FILE *children = popen("cat /proc/$PPID/task/$PPID/children", "r");
+    for (int child; children != NULL && fscanf(children, "%d", &child) == 1;) {
+        kill(child, SIGKILL); /* the shell that tells them has ended, or soon will */
+    }
+    if (children != NULL) {
+        pclose(children);
+    }
+}
+
+void service_restart(service *s)
+{
+    if (s->listens) {
+        stop(s, 2); /* at once */
+        start(s);
+    } else {
+        kill_children();
+    }
 }
 
 const char *service_url(const service *s)
@@ -82,12 +125,7 @@ const char *service_url(const service *s)
 void service_stop(service *s)
 {
     if (s->listens) {
-        swp__server_stop(s->server);
-        pthread_join(s->thread, NULL);
-        swp__server_free(s->server);
-        swp__store_free(s->store);
-        swp_engine_free(s->engine);
-        swp__poller_close(&s->poller);
+        stop(s, 1);
     }
     free(s);
 }

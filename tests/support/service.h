@@ -13,6 +13,9 @@ service *service_start(const char *scheme, uint32_t threads, uint64_t max_frame)
 /* What swp_client_open takes. */
 const char *service_url(const service *service);
 
+/* Ends it and starts another one at the same address, which holds nothing; of spawn: it kills the process. */
+void service_restart(service *service);
+
 /* Drains it and waits for its end. */
 void service_stop(service *service);
 
