@@ -80,8 +80,8 @@ static bool first_line = true;
 static void tell(const char *name, const char *unit, spread s, const char *goal)
 {
     if (options.json) {
-        printf("%s{\"name\":\"%s\",\"unit\":\"%s\",\"min\":%.4f,\"median\":%.4f,\"max\":%.4f}", first_line ? "[\n" : ",\n", name,
-               unit, s.min, s.median, s.max);
+        printf("%s{\"name\":\"%s\",\"unit\":\"%s\",\"min\":%.4f,\"median\":%.4f,\"max\":%.4f}", first_line ? "[\n" : ",\n",
+               name, unit, s.min, s.median, s.max);
     } else {
         printf("%-62s %10.3f %10.3f %10.3f %-3s %s\n", name, s.median, s.min, s.max, unit, goal);
     }
@@ -145,11 +145,11 @@ typedef struct contender {
     const char *name;
     int client_cpu, server_cpu;
     bool is_bare;
-    uint32_t spin_us;    /* of both sides; SWP_NO_SPIN */
-    bool pinned_before;  /* they know that they have one CPU */
+    uint32_t spin_us;   /* of both sides; SWP_NO_SPIN */
+    bool pinned_before; /* they know that they have one CPU */
     pid_t server;
-    int fd;              /* bare */
-    swp_client *client;  /* ours */
+    int fd;             /* bare */
+    swp_client *client; /* ours */
     double small_us[ROUNDS_MAX], large_us[ROUNDS_MAX];
 } contender;
 
@@ -210,8 +210,15 @@ static pid_t start_server(const char *url, uint32_t spin_us, int cpu)
     pid_t process;
     char spin[16];
     snprintf(spin, sizeof spin, "%u", spin_us == SWP_NO_SPIN ? 0 : spin_us);
-    char *const words[] = {(char *)(uintptr_t)options.program, (char *)"serve", (char *)"--listen", (char *)(uintptr_t)url,
-                           (char *)"--spin", spin, (char *)"--log-level", (char *)"warning", NULL};
+    char *const words[] = {(char *)(uintptr_t)options.program,
+                           (char *)"serve",
+                           (char *)"--listen",
+                           (char *)(uintptr_t)url,
+                           (char *)"--spin",
+                           spin,
+                           (char *)"--log-level",
+                           (char *)"warning",
+                           NULL};
     pin_thread(0, cpu);
     int failure = posix_spawn(&process, options.program, NULL, NULL, words, environ);
     pin_thread(0, NO_CPU);
@@ -323,14 +330,18 @@ enum { BARE_SAME, BARE_ACROSS, SPIN_FREE, SPIN_ACROSS, QUIET_SAME, QUIET_ACROSS,
 static contender contenders[CONTENDERS] = {
     [BARE_SAME] = {.name = "bare, one core", .client_cpu = 0, .server_cpu = 0, .is_bare = true},
     [BARE_ACROSS] = {.name = "bare, across cores", .client_cpu = 0, .server_cpu = 1, .is_bare = true},
-    [SPIN_FREE] = {.name = "ours, spinning, where the system puts them", .client_cpu = NO_CPU, .server_cpu = NO_CPU,
+    [SPIN_FREE] = {.name = "ours, spinning, where the system puts them",
+                   .client_cpu = NO_CPU,
+                   .server_cpu = NO_CPU,
                    .spin_us = SWP_SPIN_STANDARD_US},
-    [SPIN_ACROSS] = {.name = "ours, spinning, across cores", .client_cpu = 0, .server_cpu = 1,
-                     .spin_us = SWP_SPIN_STANDARD_US},
+    [SPIN_ACROSS] = {.name = "ours, spinning, across cores", .client_cpu = 0, .server_cpu = 1, .spin_us = SWP_SPIN_STANDARD_US},
     [QUIET_SAME] = {.name = "ours, not spinning, one core", .client_cpu = 0, .server_cpu = 0, .spin_us = SWP_NO_SPIN},
     [QUIET_ACROSS] = {.name = "ours, not spinning, across cores", .client_cpu = 0, .server_cpu = 1, .spin_us = SWP_NO_SPIN},
-    [SPIN_ONE_CPU] = {.name = "ours, free to spin but given one core", .client_cpu = 0, .server_cpu = 0,
-                      .spin_us = SWP_SPIN_STANDARD_US, .pinned_before = true},
+    [SPIN_ONE_CPU] = {.name = "ours, free to spin but given one core",
+                      .client_cpu = 0,
+                      .server_cpu = 0,
+                      .spin_us = SWP_SPIN_STANDARD_US,
+                      .pinned_before = true},
 };
 
 static void bench_echoes(void)
@@ -662,7 +673,8 @@ static void bench_sweeps(const contender *c)
     compare_sides("80 one-combo calls sent ahead", "", chatty_here, pipelined_there, options.pairs / 4 + 1, false, &s);
     compare_sides("batch shipping 1.2 MB", "goal 500 us", ship_here, ship_there, options.pairs / 2 + 1, false, &s);
     compare_sides("batch shipping 1.2 MB never seen", "goal 500 us", ship_here, ship_there, options.pairs / 2 + 1, true, &s);
-    compare_sides("spawn a sweep / ship to a daemon", "goal 2000 us", ship_there, spawn_there, options.pairs / 4 + 1, false, &s);
+    compare_sides("spawn a sweep / ship to a daemon", "goal 2000 us", ship_there, spawn_there, options.pairs / 4 + 1, false,
+                  &s);
     drop(s.client, s.there);
     swp_series_free(s.here);
     swp_engine_free(s.engine);

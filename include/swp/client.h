@@ -66,13 +66,13 @@ SWP_API void swp_client_close(swp_client *client);
 
 /* What the server said when it was last connected to. */
 typedef struct swp_server_info {
-    uint64_t max_body;       /* bytes of a frame's body, either way */
-    uint64_t max_memory;     /* bytes of series */
-    uint64_t max_combos;     /* windows x combos of a sweep */
-    uint32_t threads;        /* of its engine */
-    uint32_t max_in_flight;  /* calls at once; more wait in the client */
-    uint8_t numbers_id[16];  /* servers with the same one compute the same numbers */
-    char version[32];        /* "0.1.0" */
+    uint64_t max_body;      /* bytes of a frame's body, either way */
+    uint64_t max_memory;    /* bytes of series */
+    uint64_t max_combos;    /* windows x combos of a sweep */
+    uint32_t threads;       /* of its engine */
+    uint32_t max_in_flight; /* calls at once; more wait in the client */
+    uint8_t numbers_id[16]; /* servers with the same one compute the same numbers */
+    char version[32];       /* "0.1.0" */
 } swp_server_info;
 
 SWP_API swp_server_info swp_client_server(swp_client *client);
@@ -104,14 +104,12 @@ SWP_API swp_series_info swp_client_series_info(swp_client_series *series);
 /* Sends a series: in one frame, or in parts where it is longer than a frame may be. `allow`: a sum of SWP_ALLOW_*. BAD_PARAM
  * bars_count is 0, no close, an unknown bit of allow (at: none); LIMIT max_memory; BAD_PARAM (at: bar) a close that is not
  * allowed, a time that does not rise. */
-SWP_API SWP_MUST_CHECK swp_status swp_client_load(swp_client *client, const swp_columns *columns, uint32_t allow,
-                                                  swp_keep keep, uint32_t timeout_ms, swp_client_series **series,
-                                                  swp_error *error);
+SWP_API SWP_MUST_CHECK swp_status swp_client_load(swp_client *client, const swp_columns *columns, uint32_t allow, swp_keep keep,
+                                                  uint32_t timeout_ms, swp_client_series **series, swp_error *error);
 
 /* The same series if the server holds it already: only its fingerprint is sent. NOT_FOUND: it does not; then load it. */
-SWP_API SWP_MUST_CHECK swp_status swp_client_find(swp_client *client, const swp_columns *columns, uint32_t allow,
-                                                  swp_keep keep, uint32_t timeout_ms, swp_client_series **series,
-                                                  swp_error *error);
+SWP_API SWP_MUST_CHECK swp_status swp_client_find(swp_client *client, const swp_columns *columns, uint32_t allow, swp_keep keep,
+                                                  uint32_t timeout_ms, swp_client_series **series, swp_error *error);
 
 /* By a name that swp_client_name or the daemon gave it. */
 SWP_API SWP_MUST_CHECK swp_status swp_client_open_series(swp_client *client, const char *name, uint32_t timeout_ms,
@@ -152,8 +150,8 @@ typedef struct swp_trades {
 
 /* request->grid is one combo, with at most one window, else BAD_PARAM; progress and cancel are not looked at. */
 SWP_API SWP_MUST_CHECK swp_status swp_client_trades(swp_client *client, swp_client_series *series,
-                                                    const swp_sweep_request *request, uint32_t timeout_ms,
-                                                    swp_trades *trades, swp_error *error);
+                                                    const swp_sweep_request *request, uint32_t timeout_ms, swp_trades *trades,
+                                                    swp_error *error);
 
 /* Before swp_client_close; an empty one is a no-op. */
 SWP_API void swp_trades_free(swp_client *client, swp_trades *trades);
@@ -163,9 +161,8 @@ SWP_API void swp_trades_free(swp_client *client, swp_trades *trades);
 /* As swp_client_sweep, but returns when the request has left. What request and result point to stays the caller's to keep
  * until swp_pending_wait; the structs themselves are copied. Waits for room while max_in_flight calls are on their way. */
 SWP_API SWP_MUST_CHECK swp_status swp_client_submit_sweep(swp_client *client, swp_client_series *series,
-                                                          const swp_sweep_request *request,
-                                                          const swp_sweep_result *result, uint32_t timeout_ms,
-                                                          swp_pending **pending, swp_error *error);
+                                                          const swp_sweep_request *request, const swp_sweep_result *result,
+                                                          uint32_t timeout_ms, swp_pending **pending, swp_error *error);
 
 /* Waits for the end of the call, which is within the time-out it was submitted with, and frees `pending`. Once, by one
  * thread. */
@@ -187,8 +184,7 @@ SWP_API SWP_MUST_CHECK swp_status swp_client_echo(swp_client *client, const void
  * (JSON), the strategies (JSON). */
 SWP_API SWP_MUST_CHECK swp_status swp_client_stats(swp_client *client, uint32_t timeout_ms, char **text, swp_error *error);
 SWP_API SWP_MUST_CHECK swp_status swp_client_list(swp_client *client, uint32_t timeout_ms, char **text, swp_error *error);
-SWP_API SWP_MUST_CHECK swp_status swp_client_strategies(swp_client *client, uint32_t timeout_ms, char **text,
-                                                        swp_error *error);
+SWP_API SWP_MUST_CHECK swp_status swp_client_strategies(swp_client *client, uint32_t timeout_ms, char **text, swp_error *error);
 
 /* Before swp_client_close. NULL is a no-op. */
 SWP_API void swp_client_text_free(swp_client *client, char *text);

@@ -26,8 +26,7 @@ typedef struct swp_engine_options {
 /* `options` may be NULL. Threads start when a sweep first needs them; they are gone in a forked child, where swp_sweep answers
  * WRONG_PROCESS and swp_engine_free gives the memory back. Checked in this order: BAD_PARAM (threads > 1024), BAD_PARAM (the
  * environment's SWP_ISA names an instruction set that there is not or that this machine lacks), NO_MEMORY. */
-SWP_API SWP_MUST_CHECK swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine,
-                                                 swp_error *error);
+SWP_API SWP_MUST_CHECK swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine, swp_error *error);
 
 /* Ends the threads. No call on the engine may be running; its series must have been freed. NULL is a no-op. */
 SWP_API void swp_engine_free(swp_engine *engine);
@@ -46,9 +45,8 @@ typedef enum swp_memory {
 /* A series of closes, oldest first. Checked in this order: BAD_PARAM a pointer is NULL (at: argument), bars_count is 0
  * (at: argument 3), allow has unknown bits (at: argument 4); BAD_PARAM a close is refused by `allow` (at: its index, from
  * 0); NO_MEMORY. *series is set only on success. */
-SWP_API SWP_MUST_CHECK swp_status swp_series_new(swp_engine *engine, const double *close, uint64_t bars_count,
-                                                 uint32_t allow, swp_memory memory, swp_series **series,
-                                                 swp_error *error);
+SWP_API SWP_MUST_CHECK swp_status swp_series_new(swp_engine *engine, const double *close, uint64_t bars_count, uint32_t allow,
+                                                 swp_memory memory, swp_series **series, swp_error *error);
 
 /* No sweep over it may be running. NULL is a no-op. */
 SWP_API void swp_series_free(swp_series *series);
@@ -90,7 +88,7 @@ SWP_API void swp_cancel_request(swp_cancel *cancel);
 /* Zero-initialise, then set what differs from the default; fee has none and must be set. */
 typedef struct swp_sweep_request {
     swp_grid grid;
-    double fee;                /* percentage points a round trip, taken when a trade closes; |fee| <= 100; the study: 0.09 */
+    double fee; /* percentage points a round trip, taken when a trade closes; |fee| <= 100; the study: 0.09 */
     swp_entry entry;
     swp_kernel kernel;
     uint32_t max_threads;      /* 0: as many as the engine has */
@@ -122,9 +120,8 @@ typedef struct swp_sweep_result {
  * entry, kernel, a window (at: its index); LIMIT windows x combos beyond 2^40; NO_MEMORY. Then runs; CANCELLED when the flag
  * was set before all was done: rows with finished = 1 are whole, the others are zero. On any other failure the arrays are
  * untouched. */
-SWP_API SWP_MUST_CHECK swp_status swp_sweep(swp_engine *engine, const swp_series *series,
-                                            const swp_sweep_request *request, const swp_sweep_result *result,
-                                            swp_error *error);
+SWP_API SWP_MUST_CHECK swp_status swp_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
+                                            const swp_sweep_result *result, swp_error *error);
 
 #ifdef __cplusplus
 }

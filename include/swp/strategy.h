@@ -43,12 +43,12 @@ typedef enum swp_grid_form {
  * form in use are read. */
 typedef struct swp_grid {
     swp_grid_form form;
-    uint64_t combos_count;                     /* ROWS: rows; AXES, PAIRS: must equal the product */
-    const int64_t *rows;                       /* ROWS: combos_count x 6, in the order of swp_params */
-    const int64_t *axes[SWP_PARAMS_COUNT];     /* AXES: the values of each parameter */
-    uint64_t axis_counts[SWP_PARAMS_COUNT];    /* AXES */
-    const int64_t *hma, *hma3;                 /* PAIRS: triples */
-    uint64_t hma_count, hma3_count;            /* PAIRS: number of triples */
+    uint64_t combos_count;                  /* ROWS: rows; AXES, PAIRS: must equal the product */
+    const int64_t *rows;                    /* ROWS: combos_count x 6, in the order of swp_params */
+    const int64_t *axes[SWP_PARAMS_COUNT];  /* AXES: the values of each parameter */
+    uint64_t axis_counts[SWP_PARAMS_COUNT]; /* AXES */
+    const int64_t *hma, *hma3;              /* PAIRS: triples */
+    uint64_t hma_count, hma3_count;         /* PAIRS: number of triples */
 } swp_grid;
 
 /* Checks in this order: form known, combos_count not zero, no list NULL, no list empty, product (in 64 bits) equal

@@ -12,8 +12,7 @@ static void close_client(swp__py_client *self)
 {
     swp_client *client = self->client;
     self->client = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    swp_client_close(client);
+    Py_BEGIN_ALLOW_THREADS swp_client_close(client);
     Py_END_ALLOW_THREADS
 }
 
@@ -21,10 +20,8 @@ static void drop_series(swp__py_series *self)
 {
     swp_client_series *series = self->series;
     self->series = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    (void)swp_client_drop(self->owner->client, series, self->drop_timeout_ms, NULL);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&self->kept);
+    Py_BEGIN_ALLOW_THREADS(void) swp_client_drop(self->owner->client, series, self->drop_timeout_ms, NULL);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&self->kept);
 }
 
 static bool check_open(const swp__py_client *self)
@@ -85,10 +82,8 @@ static PyObject *client_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     swp_client *client = NULL;
     swp_error error;
     swp_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = swp_client_open(url, &options, &client, &error);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&token);
+    Py_BEGIN_ALLOW_THREADS status = swp_client_open(url, &options, &client, &error);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&token);
     if (status != SWP_OK) {
         return swp__py_raise(&error);
     }
@@ -101,7 +96,8 @@ static PyObject *client_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     return (PyObject *)self;
 }
 
-PyDoc_STRVAR(close_doc, "close() -> None\n\nWhen other threads are inside calls, the last of them closes it. Twice is allowed.");
+PyDoc_STRVAR(close_doc,
+             "close() -> None\n\nWhen other threads are inside calls, the last of them closes it. Twice is allowed.");
 
 static PyObject *client_close(PyObject *object, PyObject *ignored)
 {
@@ -166,7 +162,8 @@ static PyObject *wrap_series(swp__py_client *self, swp_client_series *series, Py
     return (PyObject *)wrapped;
 }
 
-typedef swp_status load_call(swp_client *, const swp_columns *, uint32_t, swp_keep, uint32_t, swp_client_series **, swp_error *);
+typedef swp_status load_call(swp_client *, const swp_columns *, uint32_t, swp_keep, uint32_t, swp_client_series **,
+                             swp_error *);
 
 static PyObject *load_with(PyObject *object, PyObject *args, load_call *call)
 {
@@ -185,10 +182,10 @@ static PyObject *load_with(PyObject *object, PyObject *args, load_call *call)
     swp_client_series *series = NULL;
     swp_error error;
     swp_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = call(self->client, &columns, allow, keep ? SWP_KEEP_BORROWED : SWP_KEEP_NOTHING, timeout_ms, &series, &error);
-    Py_END_ALLOW_THREADS
-    PyObject *wrapped = status == SWP_OK ? wrap_series(self, series, keep ? &close : NULL) : swp__py_raise(&error);
+    Py_BEGIN_ALLOW_THREADS status =
+        call(self->client, &columns, allow, keep ? SWP_KEEP_BORROWED : SWP_KEEP_NOTHING, timeout_ms, &series, &error);
+    Py_END_ALLOW_THREADS PyObject *wrapped =
+        status == SWP_OK ? wrap_series(self, series, keep ? &close : NULL) : swp__py_raise(&error);
     swp__py_end(self, NULL);
     PyBuffer_Release(&close);
     return wrapped;
@@ -221,10 +218,8 @@ static PyObject *client_open(PyObject *object, PyObject *args)
     swp_client_series *series = NULL;
     swp_error error;
     swp_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = swp_client_open_series(self->client, name, timeout_ms, &series, &error);
-    Py_END_ALLOW_THREADS
-    PyObject *wrapped = status == SWP_OK ? wrap_series(self, series, NULL) : swp__py_raise(&error);
+    Py_BEGIN_ALLOW_THREADS status = swp_client_open_series(self->client, name, timeout_ms, &series, &error);
+    Py_END_ALLOW_THREADS PyObject *wrapped = status == SWP_OK ? wrap_series(self, series, NULL) : swp__py_raise(&error);
     swp__py_end(self, NULL);
     return wrapped;
 }
@@ -248,10 +243,8 @@ static PyObject *client_name(PyObject *object, PyObject *args)
     }
     swp_error error;
     swp_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = swp_client_name_series(self->client, series->series, name, timeout_ms, &error);
-    Py_END_ALLOW_THREADS
-    swp__py_end(self, series);
+    Py_BEGIN_ALLOW_THREADS status = swp_client_name_series(self->client, series->series, name, timeout_ms, &error);
+    Py_END_ALLOW_THREADS swp__py_end(self, series);
     return none_or_raise(status, &error);
 }
 
@@ -267,10 +260,8 @@ static PyObject *client_hash(PyObject *object, PyObject *args)
     }
     swp_error error;
     swp_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = swp_client_hash(self->client, series->series, timeout_ms, &error);
-    Py_END_ALLOW_THREADS
-    swp__py_end(self, series);
+    Py_BEGIN_ALLOW_THREADS status = swp_client_hash(self->client, series->series, timeout_ms, &error);
+    Py_END_ALLOW_THREADS swp__py_end(self, series);
     return none_or_raise(status, &error);
 }
 
@@ -338,10 +329,9 @@ static PyObject *client_echo(PyObject *object, PyObject *args)
         char *bytes = PyBytes_AsString(reply);
         swp_error error;
         swp_status status;
-        Py_BEGIN_ALLOW_THREADS
-        status = swp_client_echo(self->client, sent.len > 0 ? sent.buf : "", (size_t)sent.len, bytes, timeout_ms, &error);
-        Py_END_ALLOW_THREADS
-        swp__py_end(self, NULL);
+        Py_BEGIN_ALLOW_THREADS status =
+            swp_client_echo(self->client, sent.len > 0 ? sent.buf : "", (size_t)sent.len, bytes, timeout_ms, &error);
+        Py_END_ALLOW_THREADS swp__py_end(self, NULL);
         if (status != SWP_OK) {
             Py_CLEAR(reply);
             swp__py_raise(&error);
@@ -365,10 +355,8 @@ static PyObject *text_of(PyObject *object, PyObject *args, text_call *call)
     char *text = NULL;
     swp_error error;
     swp_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = call(self->client, timeout_ms, &text, &error);
-    Py_END_ALLOW_THREADS
-    PyObject *result = status == SWP_OK ? PyUnicode_FromString(text) : swp__py_raise(&error);
+    Py_BEGIN_ALLOW_THREADS status = call(self->client, timeout_ms, &text, &error);
+    Py_END_ALLOW_THREADS PyObject *result = status == SWP_OK ? PyUnicode_FromString(text) : swp__py_raise(&error);
     swp_client_text_free(self->client, text);
     swp__py_end(self, NULL);
     return result;
@@ -391,20 +379,13 @@ static PyObject *client_list(PyObject *self, PyObject *args)
 /* ---- the types ---- */
 
 static PyMethodDef client_methods[] = {
-    {"close", client_close, METH_NOARGS, close_doc},
-    {"server", client_server, METH_NOARGS, server_doc},
-    {"load", client_load, METH_VARARGS, load_doc},
-    {"find", client_find, METH_VARARGS, find_doc},
-    {"open", client_open, METH_VARARGS, open_doc},
-    {"name", client_name, METH_VARARGS, name_doc},
-    {"hash", client_hash, METH_VARARGS, hash_doc},
-    {"info", client_info, METH_VARARGS, info_doc},
-    {"drop", client_drop, METH_VARARGS, drop_doc},
-    {"sweep", swp__py_sweep, METH_VARARGS, swp__py_sweep_doc},
-    {"echo", client_echo, METH_VARARGS, echo_doc},
-    {"stats", client_stats, METH_VARARGS, stats_doc},
-    {"list", client_list, METH_VARARGS, list_doc},
-    {NULL, NULL, 0, NULL},
+    {"close", client_close, METH_NOARGS, close_doc}, {"server", client_server, METH_NOARGS, server_doc},
+    {"load", client_load, METH_VARARGS, load_doc},   {"find", client_find, METH_VARARGS, find_doc},
+    {"open", client_open, METH_VARARGS, open_doc},   {"name", client_name, METH_VARARGS, name_doc},
+    {"hash", client_hash, METH_VARARGS, hash_doc},   {"info", client_info, METH_VARARGS, info_doc},
+    {"drop", client_drop, METH_VARARGS, drop_doc},   {"sweep", swp__py_sweep, METH_VARARGS, swp__py_sweep_doc},
+    {"echo", client_echo, METH_VARARGS, echo_doc},   {"stats", client_stats, METH_VARARGS, stats_doc},
+    {"list", client_list, METH_VARARGS, list_doc},   {NULL, NULL, 0, NULL},
 };
 
 #define SLOT(function) ((void *)(uintptr_t)(function)) /* ISO C has no direct way */

@@ -161,8 +161,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyModuleDef module_def = {
-    PyModuleDef_HEAD_INIT, .m_name = "sweepd._core", .m_doc = "libsweepd.", .m_size = -1,
-    .m_methods = methods,
+    PyModuleDef_HEAD_INIT, .m_name = "sweepd._core", .m_doc = "libsweepd.", .m_size = -1, .m_methods = methods,
 };
 
 PyMODINIT_FUNC PyInit__core(void);

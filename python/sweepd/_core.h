@@ -20,16 +20,14 @@ void swp__py_release(Py_buffer *buffers, size_t count);
 
 /* A client. It may be closed while other threads are inside calls: the last one out closes it then. Guarded by the GIL. */
 typedef struct swp__py_client {
-    PyObject_HEAD
-    swp_client *client; /* NULL: closed */
-    Py_ssize_t calls;   /* running */
+    PyObject_HEAD swp_client *client; /* NULL: closed */
+    Py_ssize_t calls;                 /* running */
     bool closing;
 } swp__py_client;
 
 /* A series, which keeps its client object alive, though not open. The same rule for dropping it. */
 typedef struct swp__py_series {
-    PyObject_HEAD
-    swp__py_client *owner;
+    PyObject_HEAD swp__py_client *owner;
     swp_client_series *series; /* NULL: dropped */
     Py_ssize_t calls;
     bool dropping;

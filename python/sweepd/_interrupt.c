@@ -29,8 +29,8 @@ void swp__py_watch_begin(swp__py_watch *watch, swp_cancel *cancel)
     *watch = (swp__py_watch){.outer = innermost, .cancel = cancel};
     if (innermost == NULL) {
         sigaction(SIGINT, NULL, &former);
-        bool has_handler = (former.sa_flags & SA_SIGINFO) != 0 ||
-                           (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN);
+        bool has_handler =
+            (former.sa_flags & SA_SIGINFO) != 0 || (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN);
         if (!has_handler) {
             return;
         }

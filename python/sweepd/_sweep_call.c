@@ -37,8 +37,8 @@ static void progress(void *context, uint64_t combos_done, uint64_t combos_count)
         call->raised = true;
     }
     if (!call->raised && call->progress != NULL) {
-        PyObject *answer = PyObject_CallFunction(call->progress, "KK", (unsigned long long)combos_done,
-                                                 (unsigned long long)combos_count);
+        PyObject *answer =
+            PyObject_CallFunction(call->progress, "KK", (unsigned long long)combos_done, (unsigned long long)combos_count);
         call->raised = answer == NULL;
         Py_XDECREF(answer);
     }
@@ -60,10 +60,10 @@ static PyObject *run(swp__py_client *self, swp__py_series *series, sweep_call *c
     if (in_main_thread) {
         swp__py_watch_begin(&watch, &call->cancel);
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = swp_client_sweep(self->client, series->series, &call->request, &call->result, call->timeout_ms, &error);
-    Py_END_ALLOW_THREADS
-    if (in_main_thread) {
+    Py_BEGIN_ALLOW_THREADS status =
+        swp_client_sweep(self->client, series->series, &call->request, &call->result, call->timeout_ms, &error);
+    Py_END_ALLOW_THREADS if (in_main_thread)
+    {
         swp__py_watch_end(&watch);
     }
     if (call->raised || PyErr_CheckSignals() != 0) {
@@ -123,7 +123,7 @@ static bool plan_grid(sweep_call *call)
 
 static bool plan_result(sweep_call *call)
 {
-    static const char *const names[RESULTS_COUNT] = {"pnl",  "trades",     "first_bar", "open_side", "open_entry_bar",
+    static const char *const names[RESULTS_COUNT] = {"pnl",        "trades",    "first_bar", "open_side", "open_entry_bar",
                                                      "open_entry", "open_last", "open_pnl"};
     const swp_sweep_request *request = &call->request;
     uint64_t rows, windows = request->windows_count > 0 ? request->windows_count : 1;
@@ -136,9 +136,14 @@ static bool plan_result(sweep_call *call)
         arrays[i] = swp__py_items(&call->buffers[i], names[i], rows, sizeof(int64_t));
     }
     call->result = (swp_sweep_result){
-        .pnl = arrays[0],        .trades = arrays[1],     .first_bar = arrays[2],
-        .open_side = arrays[3],  .open_entry_bar = arrays[4], .open_entry = arrays[5],
-        .open_last = arrays[6],  .open_pnl = arrays[7],
+        .pnl = arrays[0],
+        .trades = arrays[1],
+        .first_bar = arrays[2],
+        .open_side = arrays[3],
+        .open_entry_bar = arrays[4],
+        .open_entry = arrays[5],
+        .open_last = arrays[6],
+        .open_pnl = arrays[7],
         .finished = swp__py_items(&call->buffers[FINISHED], "finished", rows, 1),
     };
     return !PyErr_Occurred();
@@ -170,10 +175,9 @@ PyObject *swp__py_sweep(PyObject *object, PyObject *args)
     Py_buffer *b = call.buffers;
     PyObject *result = NULL, *lists, *results, *progress_or_none;
     if (PyArg_ParseTuple(args, "O!iO!Ky*O!w*diiIIO:sweep", swp__py_series_type, &series, &call.form, &PyTuple_Type, &lists,
-                         &call.combos_count, &b[WINDOWS], &PyTuple_Type, &results, &b[FINISHED], &call.request.fee,
-                         &call.entry, &call.kernel, &call.threads, &call.timeout_ms, &progress_or_none) &&
-        take_buffers(lists, LISTS_MAX, PyBUF_SIMPLE, &b[LISTS]) &&
-        take_buffers(results, RESULTS_COUNT, PyBUF_WRITABLE, b)) {
+                         &call.combos_count, &b[WINDOWS], &PyTuple_Type, &results, &b[FINISHED], &call.request.fee, &call.entry,
+                         &call.kernel, &call.threads, &call.timeout_ms, &progress_or_none) &&
+        take_buffers(lists, LISTS_MAX, PyBUF_SIMPLE, &b[LISTS]) && take_buffers(results, RESULTS_COUNT, PyBUF_WRITABLE, b)) {
         call.lists_count = PyTuple_Size(lists);
         call.progress = progress_or_none != Py_None ? progress_or_none : NULL;
         if (plan(&call) && swp__py_begin(self, series)) {

@@ -62,8 +62,7 @@ static void summarise(const swp__bar_list *list, const swp__table_facts *facts, 
     if (list->nan_count > 0) {
         snprintf(nans, sizeof nans, ", %" PRIu64 " NaN", list->nan_count);
     }
-    snprintf(text, size, "read %" PRIu64 " bar%s, %s%s%s", list->count, list->count == 1 ? "" : "s", time, column,
-             nans);
+    snprintf(text, size, "read %" PRIu64 " bar%s, %s%s%s", list->count, list->count == 1 ? "" : "s", time, column, nans);
 }
 
 static swp_status read_raw(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)

@@ -15,8 +15,7 @@ TEST(bars_null_pointers_and_options_are_judged_first)
     assert_int_equal(error.at, 1);
     assert_int_equal(swp_bars_read("x.csv", NULL, NULL, &error), SWP_BAD_PARAM);
     assert_int_equal(error.at, 3);
-    assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.delimiter = 'x'}, &bars, &error),
-                     SWP_BAD_PARAM);
+    assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.delimiter = 'x'}, &bars, &error), SWP_BAD_PARAM);
     assert_string_equal(error.message, "delimiter is 'x', expected one of , ; | or a tab");
     assert_int_equal(swp_bars_read("/nowhere.csv", &(swp_bars_options){.allow = 8}, &bars, &error), SWP_BAD_PARAM);
     assert_string_equal(error.message, "allow is 8, expected a sum of 1, 2 and 4");
@@ -88,8 +87,7 @@ TEST(bars_f64_refuses_at_the_index)
     const char *path = temp_write("in.f64", closes, sizeof closes);
     assert_int_equal(swp_bars_read(path, NULL, &bars, &error), SWP_BAD_PARAM);
     assert_int_equal(error.at, 3);
-    assert_non_null(
-        strstr(error.message, "in.f64: close of bar 3, 0, is not above zero; allow \"nonpositive\" to let it in"));
+    assert_non_null(strstr(error.message, "in.f64: close of bar 3, 0, is not above zero; allow \"nonpositive\" to let it in"));
     assert_int_equal(swp_bars_read(path, &(swp_bars_options){.allow = SWP_ALLOW_NONPOSITIVE}, &bars, &error), SWP_OK);
     assert_memory_equal(bars.close, closes, sizeof closes);
     swp_bars_free(&bars);

@@ -87,15 +87,14 @@ static swp_status take(const reading *r, const unsigned char *bytes)
     double close;
     if (!widen(r->dtype, bits, &close)) {
         return swp__refuse_file(r->error, r->source->path, place_of(r, index),
-                                "close of bar %" PRIu64 " is an integer beyond 2^53, which a double does not hold",
-                                index);
+                                "close of bar %" PRIu64 " is an integer beyond 2^53, which a double does not hold", index);
     }
     const char *why = swp__close_is_plain(close) ? NULL : swp__close_refusal(close, r->allow);
     if (why != NULL) {
         char text[SWP__NUMBER_SIZE];
         swp__number_format(close, text);
-        return swp__refuse_file(r->error, r->source->path, place_of(r, index), "close of bar %" PRIu64 ", %s, %s",
-                                index, text, why);
+        return swp__refuse_file(r->error, r->source->path, place_of(r, index), "close of bar %" PRIu64 ", %s, %s", index, text,
+                                why);
     }
     return swp__bar_list_push(r->list, 0, close, r->error);
 }
@@ -134,8 +133,8 @@ swp_status swp__binary_read(swp__source *source, const swp__dtype *dtype, uint64
             status = take(&r, block + at);
         }
         if (status == SWP_OK && at < got) {
-            status = refuse_size(
-                &r, list->count == count ? "the file goes on behind its last bar" : "the file is cut short", count);
+            status =
+                refuse_size(&r, list->count == count ? "the file goes on behind its last bar" : "the file is cut short", count);
         }
     }
     if (status == SWP_OK && count != SWP__COUNT_TO_THE_END && list->count < count) {

@@ -23,8 +23,7 @@ typedef enum swp__binary_place { SWP__AT_INDEX, SWP__AT_BYTE } swp__binary_place
 /* Reads `count` numbers and expects the file to end there. `offset` is where in the file they begin. BAD_PARAM: a close
  * is refused by `allow`, an integer is beyond 2^53 (at: its index or byte), the file ends early, late or inside a
  * number (at: the number that is missing or too much); FILE; NO_MEMORY. `list` is the caller's to free. */
-SWP_MUST_CHECK swp_status swp__binary_read(swp__source *source, const swp__dtype *dtype, uint64_t count,
-                                           uint64_t offset, swp__binary_place place, uint32_t allow,
-                                           swp__bar_list *list, swp_error *error);
+SWP_MUST_CHECK swp_status swp__binary_read(swp__source *source, const swp__dtype *dtype, uint64_t count, uint64_t offset,
+                                           swp__binary_place place, uint32_t allow, swp__bar_list *list, swp_error *error);
 
 #endif

@@ -33,8 +33,7 @@ typedef struct swp__csv {
 SWP_MUST_CHECK swp_status swp__csv_init(swp__csv *csv, char delimiter, const swp__csv_events *events, swp_error *error);
 
 /* BAD_PARAM at the line of a stray or unclosed quotation mark or of a field that is too long; NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__csv_feed(swp__csv *csv, const char *path, const void *bytes, size_t size,
-                                        swp_error *error);
+SWP_MUST_CHECK swp_status swp__csv_feed(swp__csv *csv, const char *path, const void *bytes, size_t size, swp_error *error);
 SWP_MUST_CHECK swp_status swp__csv_finish(swp__csv *csv, const char *path, swp_error *error);
 
 void swp__csv_fini(swp__csv *csv);

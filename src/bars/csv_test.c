@@ -14,16 +14,15 @@ typedef struct log {
 static void on_field(void *context, const char *text, size_t size)
 {
     log *l = context;
-    l->row_size += (size_t)snprintf(l->row + l->row_size, sizeof l->row - l->row_size, "%s[%.*s]",
-                                    l->fields > 0 ? "," : "", (int)size, text);
+    l->row_size += (size_t)snprintf(l->row + l->row_size, sizeof l->row - l->row_size, "%s[%.*s]", l->fields > 0 ? "," : "",
+                                    (int)size, text);
     l->fields++;
 }
 
 static bool on_row(void *context, uint64_t line)
 {
     log *l = context;
-    l->size +=
-        (size_t)snprintf(l->text + l->size, sizeof l->text - l->size, "%d:%s;", (int)line, l->fields > 0 ? l->row : "");
+    l->size += (size_t)snprintf(l->text + l->size, sizeof l->text - l->size, "%d:%s;", (int)line, l->fields > 0 ? l->row : "");
     l->row_size = 0;
     l->fields = 0;
     return true;

@@ -19,8 +19,7 @@ TEST(delimiter_is_the_one_that_splits_the_header)
 TEST(delimiter_of_a_single_column_is_a_comma)
 {
     assert_int_equal(find("close\n1\n2\n"), ',');
-    assert_int_equal(find("close\n1,5\n2,5\n"),
-                     ','); /* so that the rows are refused: they have a field more than the header */
+    assert_int_equal(find("close\n1,5\n2,5\n"), ','); /* so that the rows are refused: they have a field more than the header */
 }
 
 TEST(delimiter_that_splits_every_line_alike_wins_over_one_in_a_name)

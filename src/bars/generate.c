@@ -202,27 +202,27 @@ static void magnitudes(const swp__generate_options *options, double *close)
 }
 
 /* The table: name, one line for --help, function. */
-#define SHAPES(ROW)                                                                                                    \
-    ROW("randwalk", "geometric random walk: the study's series", randwalk)                                             \
-    ROW("constant", "one price throughout", constant)                                                                  \
-    ROW("tick-grid", "the walk rounded to ticks of 0.01", tick_grid)                                                   \
-    ROW("trend-chop", "500 bars up, 500 sideways, 500 down, 500 sideways, again", trend_chop)                          \
-    ROW("nan-holes", "the walk with 100 bars NaN (a tenth of a short series)", nan_holes)                              \
-    ROW("inf-holes", "the walk with 100 bars infinite, of either sign", inf_holes)                                     \
-    ROW("flat-noise", "one price with noise of 1e-15 of it (1e-13 at 100)", flat_noise)                                \
-    ROW("tick-half", "the walk rounded to ticks of 0.5", tick_half)                                                    \
-    ROW("tick-five", "the walk rounded to ticks of 5: long flats", tick_five)                                          \
-    ROW("steps", "the walk seen every 1000 bars and held between", steps)                                              \
-    ROW("stale", "the walk with half of the bars repeating the one before", stale)                                     \
-    ROW("linear-ramp", "up by 0.01 a bar", linear_ramp)                                                                \
-    ROW("alternating", "start, start + 1, start, ...: as many reversals as can be", alternating)                       \
-    ROW("coin-flips", "start or start + 1 at random", coin_flips)                                                      \
-    ROW("jump-up", "the walk, a million times higher from the middle on", jump_up)                                     \
-    ROW("jump-down", "the walk, a million times lower from the middle on", jump_down)                                  \
-    ROW("huge", "the walk at 1e300", huge)                                                                             \
-    ROW("overflow", "the walk at 1e305, where averages overflow", overflow)                                            \
-    ROW("tiny", "the walk at 1e-300", tiny)                                                                            \
-    ROW("subnormal", "the walk at 1e-310, below the normal doubles", subnormal)                                        \
+#define SHAPES(ROW)                                                                                                            \
+    ROW("randwalk", "geometric random walk: the study's series", randwalk)                                                     \
+    ROW("constant", "one price throughout", constant)                                                                          \
+    ROW("tick-grid", "the walk rounded to ticks of 0.01", tick_grid)                                                           \
+    ROW("trend-chop", "500 bars up, 500 sideways, 500 down, 500 sideways, again", trend_chop)                                  \
+    ROW("nan-holes", "the walk with 100 bars NaN (a tenth of a short series)", nan_holes)                                      \
+    ROW("inf-holes", "the walk with 100 bars infinite, of either sign", inf_holes)                                             \
+    ROW("flat-noise", "one price with noise of 1e-15 of it (1e-13 at 100)", flat_noise)                                        \
+    ROW("tick-half", "the walk rounded to ticks of 0.5", tick_half)                                                            \
+    ROW("tick-five", "the walk rounded to ticks of 5: long flats", tick_five)                                                  \
+    ROW("steps", "the walk seen every 1000 bars and held between", steps)                                                      \
+    ROW("stale", "the walk with half of the bars repeating the one before", stale)                                             \
+    ROW("linear-ramp", "up by 0.01 a bar", linear_ramp)                                                                        \
+    ROW("alternating", "start, start + 1, start, ...: as many reversals as can be", alternating)                               \
+    ROW("coin-flips", "start or start + 1 at random", coin_flips)                                                              \
+    ROW("jump-up", "the walk, a million times higher from the middle on", jump_up)                                             \
+    ROW("jump-down", "the walk, a million times lower from the middle on", jump_down)                                          \
+    ROW("huge", "the walk at 1e300", huge)                                                                                     \
+    ROW("overflow", "the walk at 1e305, where averages overflow", overflow)                                                    \
+    ROW("tiny", "the walk at 1e-300", tiny)                                                                                    \
+    ROW("subnormal", "the walk at 1e-310, below the normal doubles", subnormal)                                                \
     ROW("magnitudes", "the walk, each bar times a power of two from 2^-60 to 2^60", magnitudes)
 
 #define NAME(name, about, fill) name,
@@ -237,8 +237,7 @@ static swp_status fail_unknown(const char *name, swp_error *error)
     char names[sizeof error->message];
     size_t length = 0;
     for (size_t i = 0; swp__generate_shapes[i] != NULL && length < sizeof names; i++) {
-        length +=
-            (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "", swp__generate_shapes[i]);
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "", swp__generate_shapes[i]);
     }
     return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "shape \"%.40s\" is not one of %s", name, names);
 }
@@ -259,8 +258,8 @@ swp_status swp__generate(const swp__generate_options *options, double *close, sw
         bool sigma = !isfinite(options->sigma);
         char text[SWP__NUMBER_SIZE];
         swp__number_format(sigma ? options->sigma : options->start, text);
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s: %s, expected a finite number",
-                         sigma ? "sigma" : "start", text);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s: %s, expected a finite number", sigma ? "sigma" : "start",
+                         text);
     }
     uint64_t fpenv = swp__fpenv_enter();
     fills[shape](options, close);

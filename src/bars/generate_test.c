@@ -95,8 +95,7 @@ TEST(generate_names_the_shapes_when_one_is_unknown)
     options.bars_count = 1;
     swp_error error;
     assert_int_equal(swp__generate(&options, close, &error), SWP_BAD_PARAM);
-    assert_non_null(
-        strstr(error.message, "shape \"sawtooth\" is not one of randwalk, constant, tick-grid, trend-chop"));
+    assert_non_null(strstr(error.message, "shape \"sawtooth\" is not one of randwalk, constant, tick-grid, trend-chop"));
 }
 
 TEST(generate_refuses_no_bars_and_numbers_that_are_not_finite)

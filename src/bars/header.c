@@ -91,8 +91,8 @@ static void list_columns(const swp__header *header, char *text, size_t size)
     for (size_t i = 0; i < header->count && length < size; i++) {
         char quoted[SWP__QUOTED_SIZE];
         const char *name = swp__header_name(header, i);
-        length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "",
-                                   swp__quote(name, strlen(name), quoted));
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", swp__quote(name, strlen(name), quoted));
     }
 }
 
@@ -108,8 +108,8 @@ static swp_status refuse(const place *at, const char *what, const char *option)
 {
     char columns[sizeof at->error->message];
     list_columns(at->header, columns, sizeof columns);
-    return swp__refuse_line(at->error, at->path, at->line, "%s; choose by --%s NAME or number; columns: %s", what,
-                            option, columns);
+    return swp__refuse_line(at->error, at->path, at->line, "%s; choose by --%s NAME or number; columns: %s", what, option,
+                            columns);
 }
 
 /* The column that the option `option` names. */
@@ -149,9 +149,8 @@ static swp_status find_close(const place *at, size_t *column)
 
 static swp_status find_time(const place *at, swp__roles *roles)
 {
-    static const char *const names[] = {"date",      "time",      "datetime",      "date time",
-                                        "date_time", "timestamp", "timestamp_utc", "datetime_utc",
-                                        "date_utc",  "time_utc",  "open time",     "open_time"};
+    static const char *const names[] = {"date",          "time",         "datetime", "date time", "date_time", "timestamp",
+                                        "timestamp_utc", "datetime_utc", "date_utc", "time_utc",  "open time", "open_time"};
     size_t found = 0, date = SWP__NO_COLUMN, of_day = SWP__NO_COLUMN;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t column;
@@ -172,8 +171,8 @@ static swp_status find_time(const place *at, swp__roles *roles)
     return found <= 1 ? SWP_OK : refuse(at, "more than one column may be the time", "time");
 }
 
-swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
-                             uint64_t line, swp__roles *roles, swp_error *error)
+swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path, uint64_t line,
+                             swp__roles *roles, swp_error *error)
 {
     const place at = {header, path, line, error};
     swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};

@@ -40,7 +40,7 @@ typedef struct swp__roles {
  * the one column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a
  * nameless first column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at
  * `line`: no such column or more than one; the text lists the columns. */
-SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time,
-                                            const char *path, uint64_t line, swp__roles *roles, swp_error *error);
+SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
+                                            uint64_t line, swp__roles *roles, swp_error *error);
 
 #endif

@@ -77,15 +77,11 @@ TEST(roles_an_exact_name_wins_over_a_number)
 
 TEST(roles_refused_list_the_columns)
 {
-    assert_refused(
-        "Data|Zamkniecie", NULL, NULL,
-        "f.csv:3: no column is called close; choose by --close NAME or number; columns: \"Data\", \"Zamkniecie\"");
-    assert_refused("a|b", "adj", NULL,
-                   "f.csv:3: no column \"adj\"; choose by --close NAME or number; columns: \"a\", \"b\"");
-    assert_refused("a|b", "3", NULL,
-                   "f.csv:3: no column \"3\"; choose by --close NAME or number; columns: \"a\", \"b\"");
-    assert_refused("a|b", "0", NULL,
-                   "f.csv:3: no column \"0\"; choose by --close NAME or number; columns: \"a\", \"b\"");
+    assert_refused("Data|Zamkniecie", NULL, NULL,
+                   "f.csv:3: no column is called close; choose by --close NAME or number; columns: \"Data\", \"Zamkniecie\"");
+    assert_refused("a|b", "adj", NULL, "f.csv:3: no column \"adj\"; choose by --close NAME or number; columns: \"a\", \"b\"");
+    assert_refused("a|b", "3", NULL, "f.csv:3: no column \"3\"; choose by --close NAME or number; columns: \"a\", \"b\"");
+    assert_refused("a|b", "0", NULL, "f.csv:3: no column \"0\"; choose by --close NAME or number; columns: \"a\", \"b\"");
     assert_refused("|b", "", NULL,
                    "f.csv:3: the same column cannot be the time and the close; choose by --close NAME or number; "
                    "columns: \"\", \"b\"");

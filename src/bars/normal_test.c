@@ -53,8 +53,7 @@ TEST(uniform_is_numpys_random)
 /* Guards the carried numbers against a slip: within 1e-12 they satisfy the formulas that they come from. */
 TEST(ziggurat_table_has_256_steps_of_equal_area)
 {
-    const double area =
-        ZIGGURAT_R * exp(-0.5 * ZIGGURAT_R * ZIGGURAT_R) + sqrt(acos(-1.0) / 2) * erfc(ZIGGURAT_R / sqrt(2));
+    const double area = ZIGGURAT_R * exp(-0.5 * ZIGGURAT_R * ZIGGURAT_R) + sqrt(acos(-1.0) / 2) * erfc(ZIGGURAT_R / sqrt(2));
     double x_above = 0.0;
     for (int i = 1; i < 256; i++) {
         double x = ziggurat_width[i] * 0x1p52;

@@ -245,6 +245,5 @@ swp_status swp__npy_read(swp__source *source, uint32_t allow, swp__bar_list *lis
     if (header.shape[0] == 0) {
         return swp__refuse_file(error, source->path, header.begin, "no bars: the shape is (0,)");
     }
-    return swp__binary_read(source, &header.dtype, header.shape[0], header.data_offset, SWP__AT_BYTE, allow, list,
-                            error);
+    return swp__binary_read(source, &header.dtype, header.shape[0], header.data_offset, SWP__AT_BYTE, allow, list, error);
 }

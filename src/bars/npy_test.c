@@ -56,8 +56,8 @@ TEST(npy_reads_versions_1_2_and_3)
 {
     const double closes[] = {100.0, 100.5};
     for (int version = 1; version <= 3; version++) {
-        assert_reads(write_npy(version, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", closes, 16), 0,
-                     closes, 2);
+        assert_reads(write_npy(version, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", closes, 16), 0, closes,
+                     2);
     }
 }
 
@@ -95,11 +95,11 @@ TEST(npy_reads_big_endian)
 TEST(npy_reads_integers_that_a_double_holds)
 {
     const int8_t small[] = {1, -2, 127, -128};
-    assert_reads(write_npy(1, "{'descr': '|i1', 'fortran_order': False, 'shape': (4,), }", small, 4),
-                 SWP_ALLOW_NONPOSITIVE, (const double[]){1.0, -2.0, 127.0, -128.0}, 4);
+    assert_reads(write_npy(1, "{'descr': '|i1', 'fortran_order': False, 'shape': (4,), }", small, 4), SWP_ALLOW_NONPOSITIVE,
+                 (const double[]){1.0, -2.0, 127.0, -128.0}, 4);
     const int64_t whole[] = {INT64_C(9007199254740992), -INT64_C(9007199254740992)};
-    assert_reads(write_npy(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }", whole, 16),
-                 SWP_ALLOW_NONPOSITIVE, (const double[]){0x1p53, -0x1p53}, 2);
+    assert_reads(write_npy(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }", whole, 16), SWP_ALLOW_NONPOSITIVE,
+                 (const double[]){0x1p53, -0x1p53}, 2);
     const uint16_t plain[] = {65535};
     assert_reads(write_npy(1, "{'descr': '<u2', 'fortran_order': False, 'shape': (1,), }", plain, 2), 0,
                  (const double[]){65535.0}, 1);
@@ -152,9 +152,8 @@ TEST(npy_headers_that_lie_are_refused_and_nothing_is_allocated_by_them)
                    "the file is cut short: the header says 3 numbers of 8 bytes");
     assert_refused(write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", closes, 24), 10 + 57 + 16,
                    "the file goes on behind its last bar: the header says 2 numbers of 8 bytes");
-    assert_refused(
-        write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551614,), }", closes, 24),
-        10 + 76 + 24, "the file is cut short: the header says 18446744073709551614 numbers of 8 bytes");
+    assert_refused(write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551614,), }", closes, 24),
+                   10 + 76 + 24, "the file is cut short: the header says 18446744073709551614 numbers of 8 bytes");
 }
 
 TEST(npy_broken_headers_are_refused)
@@ -173,9 +172,8 @@ TEST(npy_broken_headers_are_refused)
                                          "{'descr': '<f8', 'fortran_order': False, 'shape': 1, }",
                                          "{'descr': '<f8', 'fortran_order': False, 'shape': (,), }"};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
-        assert_refused(
-            write_npy(1, broken[i], "12345678", 8), 10,
-            "the .npy header is not {'descr': ..., 'fortran_order': ..., 'shape': (...), } of a plain array");
+        assert_refused(write_npy(1, broken[i], "12345678", 8), 10,
+                       "the .npy header is not {'descr': ..., 'fortran_order': ..., 'shape': (...), } of a plain array");
     }
 }
 
@@ -183,15 +181,11 @@ TEST(npy_files_that_are_none_are_refused)
 {
     assert_refused(temp_write("in.npy", "", 0), 0, "the file is empty");
     assert_refused(temp_write("in.npy", "\x93NUMP", 5), 0, "not a .npy file: its first bytes differ");
-    assert_refused(temp_write("in.npy", "date,close\n2024-01-01,1\n", 24), 0,
-                   "not a .npy file: its first bytes differ");
+    assert_refused(temp_write("in.npy", "date,close\n2024-01-01,1\n", 24), 0, "not a .npy file: its first bytes differ");
     assert_refused(temp_write("in.npy", "\x93NUMPY\x04\x00\x10\x00", 10), 6, ".npy version 4, expected 1, 2 or 3");
-    assert_refused(temp_write("in.npy", "\x93NUMPY\x01\x00\x76\x00{'descr'", 18), 18,
-                   "the file ends inside its .npy header");
-    assert_refused(temp_write("in.npy", "\x93NUMPY\x01\x00\x20\x4e", 10), 8,
-                   "the .npy header has more than 10000 bytes");
+    assert_refused(temp_write("in.npy", "\x93NUMPY\x01\x00\x76\x00{'descr'", 18), 18, "the file ends inside its .npy header");
+    assert_refused(temp_write("in.npy", "\x93NUMPY\x01\x00\x20\x4e", 10), 8, "the .npy header has more than 10000 bytes");
     assert_refused(temp_write("in.npy", "\x93NUMPY\x02\x00\x20\x00\xff\xff", 12), 8,
                    "the .npy header has more than 10000 bytes");
-    assert_refused(temp_write("in.npy", "\x93NUMPY\x02\x00\x20\x00\xff", 11), 11,
-                   "the file ends inside its .npy header");
+    assert_refused(temp_write("in.npy", "\x93NUMPY\x02\x00\x20\x00\xff", 11), 11, "the file ends inside its .npy header");
 }

@@ -15,8 +15,7 @@ typedef struct swp__source {
 SWP_MUST_CHECK swp_status swp__source_open(const char *path, swp__source *source, swp_error *error);
 
 /* Fills `bytes` unless the file ends first; *got < size says that it has ended. FILE. */
-SWP_MUST_CHECK swp_status swp__source_read(swp__source *source, void *bytes, size_t size, size_t *got,
-                                           swp_error *error);
+SWP_MUST_CHECK swp_status swp__source_read(swp__source *source, void *bytes, size_t size, size_t *got, swp_error *error);
 
 void swp__source_close(swp__source *source);
 

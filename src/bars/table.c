@@ -82,8 +82,7 @@ static const char *quote_cell(const cell *c, char quoted[SWP__QUOTED_SIZE])
 static void look_for_date(table *t, size_t column, const char *text, size_t size)
 {
     swp__time_stamp stamp;
-    if (swp__time_is_ambiguous(text, size) ||
-        (swp__time_parse(text, size, &stamp) == NULL && stamp.form <= SWP__TIME_OFFSET)) {
+    if (swp__time_is_ambiguous(text, size) || (swp__time_parse(text, size, &stamp) == NULL && stamp.form <= SWP__TIME_OFFSET)) {
         t->dated_column = column;
         t->dated_count++;
         set_cell(&t->date, text, size);
@@ -96,9 +95,8 @@ static void on_field(void *context, const char *text, size_t size)
     size_t column = t->fields_count++;
     if (!t->header_done) {
         if (!swp__header_add(&t->header, text, size) && t->status == SWP_OK) {
-            t->status =
-                swp__refuse_line(t->error, t->path, t->csv.line, "the header has more than %d columns or %d bytes",
-                                 SWP__COLUMNS_MAX, SWP__HEADER_TEXT_MAX);
+            t->status = swp__refuse_line(t->error, t->path, t->csv.line, "the header has more than %d columns or %d bytes",
+                                         SWP__COLUMNS_MAX, SWP__HEADER_TEXT_MAX);
         }
     } else if (column == t->roles.close) {
         set_cell(&t->close_text, text, size);
@@ -117,12 +115,10 @@ static swp_status finish_header(table *t, uint64_t line)
     if (swp__header_looks_like_data(&t->header)) {
         char quoted[SWP__QUOTED_SIZE];
         const char *first = swp__header_name(&t->header, 0);
-        return swp__refuse_line(t->error, t->path, line,
-                                "no header: the first line begins with %s, and names no columns",
+        return swp__refuse_line(t->error, t->path, line, "no header: the first line begins with %s, and names no columns",
                                 swp__quote(first, strlen(first), quoted));
     }
-    swp_status status =
-        swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
+    swp_status status = swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
     if (status == SWP_OK) {
         const char *name = swp__header_name(&t->header, t->roles.close);
         swp__quote(name, strlen(name), t->facts->close_column);
@@ -144,11 +140,10 @@ static swp_status refuse_order(const table *t, const bar_line *former, const bar
 static swp_status refuse_newest_first(const table *t)
 {
     char first[SWP__QUOTED_SIZE], second[SWP__QUOTED_SIZE];
-    return swp__refuse_line(
-        t->error, t->path, t->fell_to.line,
-        "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first",
-        quote_cell(&t->fell_to.stamp, second), quote_cell(&t->fell_from.stamp, first),
-        (unsigned long long)t->fell_from.line);
+    return swp__refuse_line(t->error, t->path, t->fell_to.line,
+                            "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first",
+                            quote_cell(&t->fell_to.stamp, second), quote_cell(&t->fell_from.stamp, first),
+                            (unsigned long long)t->fell_from.line);
 }
 
 /* Stamps rise from bar to bar. When the second is before the first, the rest is looked through to tell a file that is
@@ -378,8 +373,8 @@ static swp_status read_rows(table *t, swp__source *source)
     return status;
 }
 
-swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list,
-                           swp__table_facts *facts, swp_error *error)
+swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp__table_facts *facts,
+                           swp_error *error)
 {
     table *t = calloc(1, sizeof *t);
     if (t == NULL) {

@@ -83,15 +83,13 @@ TEST(table_summary_says_what_was_recognised)
     assert_summary("time,close\n2024-01-01T00:00:00+02:00,1\n", &defaults,
                    "read 1 bar, 2023-12-31 22:00 .. 2023-12-31 22:00 UTC, close column \"close\"");
     assert_summary("open,close\n1,2\n", &defaults, "read 1 bar, no time stamps, close column \"close\"");
-    assert_summary("d,x\n2024-01-01,1\n2024-01-02,\n",
-                   &(swp_bars_options){.close = "x", .time = "d", .allow = SWP_ALLOW_NAN},
+    assert_summary("d,x\n2024-01-01,1\n2024-01-02,\n", &(swp_bars_options){.close = "x", .time = "d", .allow = SWP_ALLOW_NAN},
                    "read 2 bars, 2024-01-01 .. 2024-01-02, close column \"x\", 1 NaN");
 }
 
 TEST(table_time_is_told_by_its_cells_under_an_unknown_name)
 {
-    swp_bars bars =
-        read_text("Data,Zamkniecie\n2024-01-01,1\n2024-01-02,2\n", &(swp_bars_options){.close = "Zamkniecie"});
+    swp_bars bars = read_text("Data,Zamkniecie\n2024-01-01,1\n2024-01-02,2\n", &(swp_bars_options){.close = "Zamkniecie"});
     assert_non_null(bars.time_ns);
     assert_true(bars.time_ns[1] == INT64_C(1704153600000000000));
     swp_bars_free(&bars);
@@ -132,9 +130,8 @@ TEST(table_epoch_stamps_are_instants)
 
 TEST(table_a_change_of_unit_or_of_form_is_refused_with_its_line)
 {
-    assert_refused(
-        "time,close\n1637971200000,1\n1637971260000,2\n1637971320000000,3\n", &defaults, 4,
-        "time \"1637971320000000\" is microseconds since 1970; the lines above have milliseconds since 1970");
+    assert_refused("time,close\n1637971200000,1\n1637971260000,2\n1637971320000000,3\n", &defaults, 4,
+                   "time \"1637971320000000\" is microseconds since 1970; the lines above have milliseconds since 1970");
     assert_refused(
         "time,close\n2024-01-01 00:00,1\n2024-01-01 01:00Z,2\n", &defaults, 3,
         "time \"2024-01-01 01:00Z\" is a date and time with an offset; the lines above have a date and time without");
@@ -217,10 +214,8 @@ TEST(table_rows_have_as_many_fields_as_the_header)
 
 TEST(table_a_header_in_the_middle_is_refused)
 {
-    assert_refused("date,close\n2024-01-01,1\ndate,close\n2024-01-02,1\n", &allow_nan, 3,
-                   "time \"date\" is not a time stamp");
-    assert_refused("open,close\n2,1\nopen,close\n2,1\n", &allow_nan, 3,
-                   "close \"close\": the header stands here again");
+    assert_refused("date,close\n2024-01-01,1\ndate,close\n2024-01-02,1\n", &allow_nan, 3, "time \"date\" is not a time stamp");
+    assert_refused("open,close\n2,1\nopen,close\n2,1\n", &allow_nan, 3, "close \"close\": the header stands here again");
 }
 
 TEST(table_a_file_without_a_header_is_refused)

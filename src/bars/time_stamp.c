@@ -272,8 +272,8 @@ void swp__time_format(int64_t ns, swp__time_detail detail, char text[SWP__TIME_T
     int64_t year, month, day;
     date_from_days(days, &year, &month, &day);
     char full[64];
-    snprintf(full, sizeof full, "%04d-%02d-%02d %02d:%02d:%02d.%09d", (int)year, (int)month, (int)day,
-             (int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60), (int)fraction);
+    snprintf(full, sizeof full, "%04d-%02d-%02d %02d:%02d:%02d.%09d", (int)year, (int)month, (int)day, (int)(of_day / 3600),
+             (int)(of_day / 60 % 60), (int)(of_day % 60), (int)fraction);
     memcpy(text, full, sizes[detail]);
     text[sizes[detail]] = '\0';
 }

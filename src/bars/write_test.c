@@ -13,8 +13,7 @@ TEST(write_npy_is_version_1_with_the_data_at_byte_128)
     const char *path = temp_path("out.npy");
     assert_int_equal(swp__closes_write(path, closes, 4, NULL, NULL), SWP_OK);
     assert_int_equal(temp_read(path, got, sizeof got), 128 + 4 * 8);
-    assert_memory_equal(got, "\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }  ",
-                        69);
+    assert_memory_equal(got, "\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }  ", 69);
     assert_int_equal(got[127], '\n');
     assert_memory_equal(got + 128, closes, sizeof closes);
 }

@@ -15,8 +15,15 @@ static void write_text(const char *name, const char *text)
 static const char *make_root(void)
 {
     static char root[4096];
-    const char *folders[] = {"r", "r/proc", "r/proc/self", "r/sys", "r/sys/fs", "r/sys/fs/cgroup", "r/sys/fs/cgroup/cpu",
-                             "r/sys/fs/cgroup/a", "r/sys/fs/cgroup/a/b"};
+    const char *folders[] = {"r",
+                             "r/proc",
+                             "r/proc/self",
+                             "r/sys",
+                             "r/sys/fs",
+                             "r/sys/fs/cgroup",
+                             "r/sys/fs/cgroup/cpu",
+                             "r/sys/fs/cgroup/a",
+                             "r/sys/fs/cgroup/a/b"};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         mkdir(temp_path(folders[i]), 0700);
     }

@@ -70,8 +70,7 @@ void swp__log_line(swp__log *log, swp__log_level level, const char *format, ...)
     write_line(log, level, text);
 }
 
-bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t window_ns, uint64_t most,
-                      uint64_t *suppressed)
+bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t window_ns, uint64_t most, uint64_t *suppressed)
 {
     if (now_ns >= limiter->window_end_ns) {
         limiter->window_end_ns = now_ns + window_ns;

@@ -34,7 +34,6 @@ typedef struct swp__log_limiter {
 } swp__log_limiter;
 
 /* True: write it; *suppressed is how many were not let through before, and is told of with it. */
-bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t window_ns, uint64_t most,
-                      uint64_t *suppressed);
+bool swp__log_allowed(swp__log_limiter *limiter, uint64_t now_ns, uint64_t window_ns, uint64_t most, uint64_t *suppressed);
 
 #endif

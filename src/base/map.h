@@ -38,6 +38,6 @@ swp__map_node *swp__map_find(const swp__map *map, uint64_t key);
 swp__map_node *swp__map_next(const swp__map_node *node);
 
 /* The thing a node is inside of. */
-#define SWP__OWNER_OF(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
+#define SWP__OWNER_OF(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 #endif

@@ -104,8 +104,7 @@ TEST(number_format_is_the_shortest_that_reads_back)
     assert_formats(0.1 + 0.2, "0.30000000000000004");
     assert_formats(1e300, "1e+300");
     assert_formats(0x1p-1074, "5e-324");
-    assert_formats(0x1p-1017,
-                   "7.120236347223045e-307"); /* the nearest 16 digits, ...044, read back as another double */
+    assert_formats(0x1p-1017, "7.120236347223045e-307"); /* the nearest 16 digits, ...044, read back as another double */
     assert_formats(-0.0, "-0");
     assert_formats((double)NAN, "NaN");
     assert_formats(-HUGE_VAL, "-Infinity");
@@ -148,9 +147,16 @@ TEST(number_format_json_keeps_a_double_a_double_and_quotes_what_json_lacks)
         double value;
         const char *text;
     } cases[] = {
-        {100.0, "100.0"},          {-0.0, "-0.0"},           {0.1, "0.1"},           {1e300, "1e+300"}, {-5165.58, "-5165.58"},
-        {(double)NAN, "\"NaN\""}, {HUGE_VAL, "\"Infinity\""}, {-HUGE_VAL, "\"-Infinity\""},
-        {-123456789012345680.0, "-1.2345678901234568e+17"}, {-12345678901234567.0, "-12345678901234568.0"},
+        {100.0, "100.0"},
+        {-0.0, "-0.0"},
+        {0.1, "0.1"},
+        {1e300, "1e+300"},
+        {-5165.58, "-5165.58"},
+        {(double)NAN, "\"NaN\""},
+        {HUGE_VAL, "\"Infinity\""},
+        {-HUGE_VAL, "\"-Infinity\""},
+        {-123456789012345680.0, "-1.2345678901234568e+17"},
+        {-12345678901234567.0, "-12345678901234568.0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[SWP__NUMBER_SIZE];

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 enum {
-    SWP__SPIN_PAUSE_MAX = 64, /* waits */
-    SWP__SPIN_SURE = 8,       /* looks in a row that found something */
-    SWP__SPIN_UNSURE = 5,     /* times as long is a look until then, and one that begins with a nap */
-    SWP__SPIN_EARLY_NS = 80000,  /* before an answer is due a nap ends: timers are up to 50 us late */
-    SWP__SPIN_FAR_NS = 2000000,  /* what takes longer is not worth a look */
+    SWP__SPIN_PAUSE_MAX = 64,   /* waits */
+    SWP__SPIN_SURE = 8,         /* looks in a row that found something */
+    SWP__SPIN_UNSURE = 5,       /* times as long is a look until then, and one that begins with a nap */
+    SWP__SPIN_EARLY_NS = 80000, /* before an answer is due a nap ends: timers are up to 50 us late */
+    SWP__SPIN_FAR_NS = 2000000, /* what takes longer is not worth a look */
 };
 
 typedef struct swp__spin {

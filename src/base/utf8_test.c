@@ -6,15 +6,34 @@
 
 TEST(utf8_character_is_one_that_may_be_shown)
 {
-    const char *good[] = {" ", "~", "\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xf0\x90\x80\x80",
+    const char *good[] = {" ",
+                          "~",
+                          "\xc2\xa0",
+                          "\xdf\xbf",
+                          "\xe0\xa0\x80",
+                          "\xed\x9f\xbf",
+                          "\xee\x80\x80",
+                          "\xf0\x90\x80\x80",
                           "\xf4\x8f\xbf\xbf"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_int_equal(swp__utf8_character(good[i], strlen(good[i])), strlen(good[i]));
         assert_int_equal(swp__utf8_character(good[i], strlen(good[i]) - 1), 0); /* cut */
     }
-    const char *bad[] = {"\n",       "\x1b",        "\x7f",             "\xc2\x80",    "\x80",
-                         "\xff",     "\xc0\x80",    "\xe0\x9f\xbf",     "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
-                         "\xc3\xc3", ("\xe2\x82" "a"), "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"};
+    const char *bad[] = {"\n",
+                         "\x1b",
+                         "\x7f",
+                         "\xc2\x80",
+                         "\x80",
+                         "\xff",
+                         "\xc0\x80",
+                         "\xe0\x9f\xbf",
+                         "\xed\xa0\x80",
+                         "\xf0\x8f\xbf\xbf",
+                         "\xc3\xc3",
+                         ("\xe2\x82"
+                          "a"),
+                         "\xf4\x90\x80\x80",
+                         "\xf5\x80\x80\x80"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(swp__utf8_character(bad[i], strlen(bad[i])), 0);
     }

@@ -53,8 +53,7 @@ static swp_status fill_rows(uint64_t count, int64_t *rows, swp_error *error)
             status = swp_params_from_length(own ? lengths3.values[i / lengths.count] : length, &b, error);
         }
         if (status == SWP_OK) {
-            *(swp_params *)(void *)(rows + i * SWP_PARAMS_COUNT) =
-                (swp_params){a.half, a.full, a.smooth, b.third, b.mid, b.p};
+            *(swp_params *)(void *)(rows + i * SWP_PARAMS_COUNT) = (swp_params){a.half, a.full, a.smooth, b.third, b.mid, b.p};
         }
     }
     swp__lengths_free(&lengths);
@@ -64,8 +63,11 @@ static swp_status fill_rows(uint64_t count, int64_t *rows, swp_error *error)
 
 static swp_status fill_close(const swp__arguments *arguments, double *close, swp_error *error)
 {
-    swp__generate_options options = {.shape = swp__generate_shapes[arguments->shape], .bars_count = arguments->bars,
-                                     .seed = arguments->seed, .sigma = arguments->sigma, .start = arguments->start};
+    swp__generate_options options = {.shape = swp__generate_shapes[arguments->shape],
+                                     .bars_count = arguments->bars,
+                                     .seed = arguments->seed,
+                                     .sigma = arguments->sigma,
+                                     .start = arguments->start};
     return swp__generate(&options, close, error);
 }
 
@@ -84,8 +86,7 @@ static swp_status prepare(bench *b, swp_error *error)
     status = status == SWP_OK ? swp__columns_new(arguments->combos, &b->expected, error) : status;
     status = status == SWP_OK ? swp__columns_new(arguments->combos, &b->got, error) : status;
     status = status == SWP_OK ? swp_engine_new(&options, &b->engine, error) : status;
-    return status == SWP_OK ? swp_series_new(b->engine, b->close, arguments->bars, SWP_ALLOW_ALL, SWP_BORROW, &b->series,
-                                             error)
+    return status == SWP_OK ? swp_series_new(b->engine, b->close, arguments->bars, SWP_ALLOW_ALL, SWP_BORROW, &b->series, error)
                             : status;
 }
 
@@ -124,8 +125,9 @@ static swp_status check_same(const bench *b, const char *when, swp_error *error)
     }
     char text[SWP__DIFFERENCE_SIZE];
     swp__difference_describe(&d, text);
-    return swp__fail(error, SWP_INTERNAL, d.combo, "%s, kernel %s is not the strict one and is not timed: combo %" PRIu64
-                     ", %s", when, swp_kernel_name((swp_kernel)b->arguments->kernel), d.combo, text);
+    return swp__fail(error, SWP_INTERNAL, d.combo,
+                     "%s, kernel %s is not the strict one and is not timed: combo %" PRIu64 ", %s", when,
+                     swp_kernel_name((swp_kernel)b->arguments->kernel), d.combo, text);
 }
 
 static int compare_seconds(const void *a, const void *b)
@@ -189,8 +191,8 @@ static void print_json(const bench *b, const char *hash)
     printf("{\"bench\":\"sweep\",\"shape\":\"%s\",\"seed\":%" PRIu64 ",\"bars\":%" PRIu64 ",\"combos\":%" PRIu64
            ",\"fee\":%s,\"kernel\":\"%s\",\"isa\":\"%s\",\"threads\":%" PRIu32 ",\"version\":\"%s\",\"compiler\":\"%s\""
            ",\"runs\":%" PRIu64,
-           swp__generate_shapes[a->shape], a->seed, a->bars, a->combos, fee, swp_kernel_name((swp_kernel)a->kernel),
-           swp_isa(), swp_engine_threads(b->engine), swp_version(), swp_compiler(), a->runs);
+           swp__generate_shapes[a->shape], a->seed, a->bars, a->combos, fee, swp_kernel_name((swp_kernel)a->kernel), swp_isa(),
+           swp_engine_threads(b->engine), swp_version(), swp_compiler(), a->runs);
     spread seconds = spread_of(b);
     print_spread("seconds", seconds);
     print_spread("ns_per_bar_and_combo", per_bar(b, seconds));
@@ -203,9 +205,8 @@ static void print_table(const bench *b, const char *hash)
     spread seconds = spread_of(b), ns = per_bar(b, seconds);
     printf("%s, seed %" PRIu64 ": %" PRIu64 " bars x %" PRIu64 " combos; kernel %s (%s), %" PRIu32 " thread%s, %" PRIu64
            " runs\n\n",
-           swp__generate_shapes[a->shape], a->seed, a->bars, a->combos, swp_kernel_name((swp_kernel)a->kernel),
-           swp_isa(), swp_engine_threads(b->engine), swp_engine_threads(b->engine) == 1 ? "" : "s",
-           a->runs);
+           swp__generate_shapes[a->shape], a->seed, a->bars, a->combos, swp_kernel_name((swp_kernel)a->kernel), swp_isa(),
+           swp_engine_threads(b->engine), swp_engine_threads(b->engine) == 1 ? "" : "s", a->runs);
     printf("%24s  %10s  %10s  %10s\n", "", "min", "median", "max");
     printf("%24s  %10.6f  %10.6f  %10.6f\n", "seconds", seconds.min, seconds.median, seconds.max);
     printf("%24s  %10.4f  %10.4f  %10.4f\n\n", "ns per bar and combo", ns.min, ns.median, ns.max);

@@ -11,8 +11,11 @@ int swp__generate_command(const swp__arguments *arguments)
 {
     swp_error error;
     const char *shape = swp__generate_shapes[arguments->shape];
-    swp__generate_options options = {.shape = shape, .bars_count = arguments->bars, .seed = arguments->seed,
-                                     .sigma = arguments->sigma, .start = arguments->start};
+    swp__generate_options options = {.shape = shape,
+                                     .bars_count = arguments->bars,
+                                     .seed = arguments->seed,
+                                     .sigma = arguments->sigma,
+                                     .start = arguments->start};
     double *close = malloc(arguments->bars * sizeof *close);
     if (close == NULL) {
         swp__fail(&error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for %" PRIu64 " bars", arguments->bars);

@@ -157,8 +157,7 @@ static swp_status prepare(service *s, swp_error *error)
         status = swp__token_read(arguments->token_file, &s->token, error);
     }
     status = status == SWP_OK ? find_group(s, error) : status;
-    status = status == SWP_OK ? swp__engine_new(&engine_options, &arguments->engine_limits, false, &s->engine, error)
-                              : status;
+    status = status == SWP_OK ? swp__engine_new(&engine_options, &arguments->engine_limits, false, &s->engine, error) : status;
     status = status == SWP_OK ? swp__store_new(s->engine, random_epoch(), &s->store, error) : status;
     status = status == SWP_OK ? swp__preload(arguments, s->store, &s->log, error) : status;
     status = status == SWP_OK ? swp__poller_open(&s->poller, error) : status;
@@ -225,16 +224,14 @@ static void release(service *s)
 static swp__log_level least_level(const swp__arguments *arguments)
 {
     bool spawned = arguments->listen.count == 1 && strcmp(arguments->listen.texts[0], "stdio:") == 0;
-    return spawned && !swp__options_given(arguments, "log-level") ? SWP__LOG_WARNING
-                                                                   : (swp__log_level)arguments->log_level;
+    return spawned && !swp__options_given(arguments, "log-level") ? SWP__LOG_WARNING : (swp__log_level)arguments->log_level;
 }
 
 int swp__serve_command(const swp__arguments *arguments)
 {
-    service s = {.arguments = arguments,
-                 .log = {.fd = STDERR_FILENO,
-                         .format = (swp__log_format)arguments->log_format,
-                         .least = least_level(arguments)}};
+    service s = {
+        .arguments = arguments,
+        .log = {.fd = STDERR_FILENO, .format = (swp__log_format)arguments->log_format, .least = least_level(arguments)}};
     swp_error error;
     swp_status status = prepare(&s, &error);
     status = status == SWP_OK ? open_server(&s, &error) : status;

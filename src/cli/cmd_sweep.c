@@ -42,8 +42,8 @@ static swp_status check_arguments(const swp__arguments *arguments, swp_error *er
     return SWP_OK;
 }
 
-static swp_status run(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
-                      swp_cancel *cancel, double *seconds, swp_error *error)
+static swp_status run(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns, swp_cancel *cancel,
+                      double *seconds, swp_error *error)
 {
     swp__progress progress = swp__progress_begin(arguments->progress);
     swp_sweep_request request = {
@@ -123,8 +123,8 @@ static swp_status print_to_file(swp__whole_file *file, const swp__arguments *arg
 }
 
 /* --out holds whole results only: what an interrupted sweep has finished goes beside it. */
-static swp_status print_partial_to_file(swp__whole_file *file, const swp__arguments *arguments,
-                                        const swp__report *report, swp_error *error)
+static swp_status print_partial_to_file(swp__whole_file *file, const swp__arguments *arguments, const swp__report *report,
+                                        swp_error *error)
 {
     char *path;
     swp__whole_file beside;

@@ -18,7 +18,7 @@ static const char *const entry_names[] = {[SWP_ENTRY_FIRST] = "first", [SWP_ENTR
 
 typedef struct verify {
     const swp__arguments *arguments;
-    swp__input input; /* its engine has THREADS_MOST threads */
+    swp__input input;              /* its engine has THREADS_MOST threads */
     swp__columns expected[2], got; /* expected: by entry rule */
     swp_cancel *cancel;
     uint64_t runs, differences;
@@ -28,8 +28,12 @@ typedef struct verify {
 static swp_status run(const verify *v, swp_kernel kernel, uint32_t threads, swp_entry entry, const swp__columns *columns,
                       swp_error *error)
 {
-    swp_sweep_request request = {.grid = v->input.combos.grid, .fee = v->arguments->fee, .entry = entry, .kernel = kernel,
-                                 .max_threads = threads, .cancel = v->cancel};
+    swp_sweep_request request = {.grid = v->input.combos.grid,
+                                 .fee = v->arguments->fee,
+                                 .entry = entry,
+                                 .kernel = kernel,
+                                 .max_threads = threads,
+                                 .cancel = v->cancel};
     return swp_sweep(v->input.engine, v->input.series, &request, &columns->of, error);
 }
 
@@ -49,14 +53,13 @@ static void describe_combo(const swp__combos *combos, uint64_t index, char *text
              p.full, p.smooth, p.third, p.mid, p.p);
 }
 
-static void print_difference(const verify *v, swp_kernel kernel, uint32_t threads, swp_entry entry,
-                             const swp__difference *d)
+static void print_difference(const verify *v, swp_kernel kernel, uint32_t threads, swp_entry entry, const swp__difference *d)
 {
     char combo[160], numbers[SWP__DIFFERENCE_SIZE];
     describe_combo(&v->input.combos, d->combo, combo, sizeof combo);
     swp__difference_describe(d, numbers);
-    printf("DIFFERENT: kernel %s (%s), %" PRIu32 " thread%s, entry %s, combo %" PRIu64 ", %s: %s\n",
-           swp_kernel_name(kernel), swp_isa(), threads, threads == 1 ? "" : "s", entry_names[entry], d->combo, combo, numbers);
+    printf("DIFFERENT: kernel %s (%s), %" PRIu32 " thread%s, entry %s, combo %" PRIu64 ", %s: %s\n", swp_kernel_name(kernel),
+           swp_isa(), threads, threads == 1 ? "" : "s", entry_names[entry], d->combo, combo, numbers);
 }
 
 /* One kernel at every thread count under one entry rule; the first difference is told, the rest counted. */
@@ -128,12 +131,12 @@ static int conclude(const verify *v)
 {
     uint64_t combos_count = v->input.combos.grid.combos_count;
     if (v->differences > 0) {
-        printf("NOT identical: %" PRIu64 " of %" PRIu64 " runs differ from the strict kernel on one thread\n",
-               v->differences, v->runs);
+        printf("NOT identical: %" PRIu64 " of %" PRIu64 " runs differ from the strict kernel on one thread\n", v->differences,
+               v->runs);
         return SWP__EXIT_FAILED;
     }
-    printf("identical: %" PRIu64 " combos over %" PRIu64 " bars in %" PRIu64 " runs, every column bit for bit\n",
-           combos_count, v->input.bars.bars_count, v->runs);
+    printf("identical: %" PRIu64 " combos over %" PRIu64 " bars in %" PRIu64 " runs, every column bit for bit\n", combos_count,
+           v->input.bars.bars_count, v->runs);
     return SWP__EXIT_OK;
 }
 

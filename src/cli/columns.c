@@ -64,8 +64,7 @@ static uint64_t bits_at(const swp__columns *columns, size_t i, uint64_t combo)
     return bits;
 }
 
-static bool find_in_combo(const swp__columns *expected, const swp__columns *got, uint64_t combo,
-                          swp__difference *difference)
+static bool find_in_combo(const swp__columns *expected, const swp__columns *got, uint64_t combo, swp__difference *difference)
 {
     for (size_t i = 0; i < WIDE_COUNT; i++) {
         uint64_t a = bits_at(expected, i, combo), b = bits_at(got, i, combo);
@@ -75,8 +74,7 @@ static bool find_in_combo(const swp__columns *expected, const swp__columns *got,
         }
     }
     if (expected->of.finished[combo] != got->of.finished[combo]) {
-        *difference = (swp__difference){combo, "finished", false, expected->of.finished[combo],
-                                        got->of.finished[combo]};
+        *difference = (swp__difference){combo, "finished", false, expected->of.finished[combo], got->of.finished[combo]};
         return true;
     }
     return false;

@@ -6,7 +6,7 @@
 #include "swp/engine.h"
 
 typedef struct swp__columns {
-    uint64_t count; /* combos */
+    uint64_t count;      /* combos */
     swp_sweep_result of; /* every column is there */
 } swp__columns;
 
@@ -17,9 +17,9 @@ void swp__columns_free(swp__columns *columns);
 /* Where two sweeps of the same combos part. */
 typedef struct swp__difference {
     uint64_t combo;
-    const char *column;                /* "pnl" */
-    bool is_real;                      /* the column holds doubles */
-    uint64_t expected_bits, got_bits;  /* of the two numbers */
+    const char *column;               /* "pnl" */
+    bool is_real;                     /* the column holds doubles */
+    uint64_t expected_bits, got_bits; /* of the two numbers */
 } swp__difference;
 
 /* true: every column has the same bits. Else the first combo that differs, and its first column. */

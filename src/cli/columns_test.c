@@ -56,9 +56,9 @@ TEST(columns_see_one_bit_in_every_column)
         swp__columns pair[2];
         swp__difference d;
         make_pair(pair);
-        void *const columns[] = {pair[1].of.pnl,        pair[1].of.trades,    pair[1].of.first_bar,
-                                 pair[1].of.open_side,  pair[1].of.open_entry_bar, pair[1].of.open_entry,
-                                 pair[1].of.open_last,  pair[1].of.open_pnl,  pair[1].of.finished};
+        void *const columns[] = {pair[1].of.pnl,       pair[1].of.trades,         pair[1].of.first_bar,
+                                 pair[1].of.open_side, pair[1].of.open_entry_bar, pair[1].of.open_entry,
+                                 pair[1].of.open_last, pair[1].of.open_pnl,       pair[1].of.finished};
         size_t size = c == 8 ? 1 : 8;
         ((unsigned char *)columns[c])[size * (COMBOS - 1)] ^= 1;
         assert_false(swp__columns_identical(&pair[0], &pair[1], &d));

@@ -9,8 +9,7 @@ static swp_status make_values(swp__combos *combos, uint64_t count, swp_error *er
 {
     combos->values = malloc(count * sizeof *combos->values);
     return combos->values != NULL ? SWP_OK
-                                  : swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE,
-                                              "no memory for the parameters of the combos");
+                                  : swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for the parameters of the combos");
 }
 
 static swp_status fill_rows(swp__combos *combos, swp_error *error)
@@ -57,8 +56,12 @@ static swp_status fill_pairs(swp__combos *combos, swp_error *error)
         return status;
     }
     int64_t *hma = combos->values, *hma3 = combos->values + 3 * hma_count;
-    combos->grid = (swp_grid){.form = SWP_GRID_PAIRS, .combos_count = product,
-                              .hma = hma, .hma_count = hma_count, .hma3 = hma3, .hma3_count = hma3_count};
+    combos->grid = (swp_grid){.form = SWP_GRID_PAIRS,
+                              .combos_count = product,
+                              .hma = hma,
+                              .hma_count = hma_count,
+                              .hma3 = hma3,
+                              .hma3_count = hma3_count};
     status = fill_triples(&combos->lengths, false, hma, error);
     return status == SWP_OK ? fill_triples(&combos->lengths3, true, hma3, error) : status;
 }

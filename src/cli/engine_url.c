@@ -20,8 +20,7 @@ swp_status swp__engine_connect(const swp__arguments *arguments, const char *url,
 {
     char text[1100];
     swp__token token = {.size = 0};
-    swp_status status =
-        arguments->token_file != NULL ? swp__token_read(arguments->token_file, &token, error) : SWP_OK;
+    swp_status status = arguments->token_file != NULL ? swp__token_read(arguments->token_file, &token, error) : SWP_OK;
     if (status != SWP_OK) {
         return status;
     }

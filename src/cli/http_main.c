@@ -67,9 +67,8 @@ static int fail(const swp_error *error)
 
 static int open_and_run(const swp__arguments *arguments)
 {
-    swp__log log = {.fd = STDERR_FILENO,
-                    .format = (swp__log_format)arguments->log_format,
-                    .least = (swp__log_level)arguments->log_level};
+    swp__log log = {
+        .fd = STDERR_FILENO, .format = (swp__log_format)arguments->log_format, .least = (swp__log_level)arguments->log_level};
     swp__token token = {.size = 0};
     swp__address address;
     swp__door *door;
@@ -78,11 +77,8 @@ static int open_and_run(const swp__arguments *arguments)
         swp__address_parse(arguments->door, &address, &error) != SWP_OK) {
         return fail(&error);
     }
-    swp__door_options options = {.engine = arguments->engine,
-                                 .address = &address,
-                                 .token = &token,
-                                 .limits = &arguments->http_limits,
-                                 .log = &log};
+    swp__door_options options = {
+        .engine = arguments->engine, .address = &address, .token = &token, .limits = &arguments->http_limits, .log = &log};
     handle_signals();
     if (swp__door_open(&options, &door, &error) != SWP_OK) {
         return fail(&error);

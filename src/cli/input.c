@@ -49,9 +49,9 @@ static swp_status open_remote(const swp__arguments *arguments, swp__input *input
         return status;
     }
     status = swp_client_find(input->client, &columns, arguments->allow, SWP_KEEP_BORROWED, 0, &input->held, error);
-    return status != SWP_NOT_FOUND ? status
-                                   : swp_client_load(input->client, &columns, arguments->allow, SWP_KEEP_BORROWED, 0,
-                                                     &input->held, error);
+    return status != SWP_NOT_FOUND
+               ? status
+               : swp_client_load(input->client, &columns, arguments->allow, SWP_KEEP_BORROWED, 0, &input->held, error);
 }
 
 static swp_status open_here(const swp__arguments *arguments, uint64_t threads, swp__input *input, swp_error *error)
@@ -87,8 +87,8 @@ int swp__input_open(const swp__arguments *arguments, uint64_t threads, swp__inpu
     if (swp_bars_read(arguments->operand, &options, &input->bars, &error) != SWP_OK) {
         return swp__exit_failed(&error);
     }
-    swp_status status = arguments->engine != NULL ? open_remote(arguments, input, &error)
-                                                  : open_here(arguments, threads, input, &error);
+    swp_status status =
+        arguments->engine != NULL ? open_remote(arguments, input, &error) : open_here(arguments, threads, input, &error);
     return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);
 }
 

@@ -13,13 +13,12 @@ typedef struct swp__input {
     swp_bars bars;
     swp_engine *engine;
     swp_series *series;
-    swp_client *client;      /* --engine; the two above are then NULL */
+    swp_client *client; /* --engine; the two above are then NULL */
     swp_client_series *held;
 } swp__input;
 
 /* How a file of bars is to be read. BAD_PARAM: --delimiter is none. */
-SWP_MUST_CHECK swp_status swp__input_bars_options(const swp__arguments *arguments, swp_bars_options *options,
-                                                  swp_error *error);
+SWP_MUST_CHECK swp_status swp__input_bars_options(const swp__arguments *arguments, swp_bars_options *options, swp_error *error);
 
 /* SWP__EXIT_OK, or the exit code after the message; combos are judged before the file is opened. Emptied by
  * swp__input_close in either case. */

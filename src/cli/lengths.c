@@ -14,8 +14,8 @@ typedef struct reader {
 static swp_status fail(const reader *r, const char *what)
 {
     return swp__fail(r->error, SWP_BAD_PARAM, (uint64_t)(r->at - r->text),
-                     "--%s \"%s\": %s at \"%s\"; expected LO:HI, LO:HI:STEP, LO:HI/COUNT or A,B,C", r->option, r->text,
-                     what, r->at);
+                     "--%s \"%s\": %s at \"%s\"; expected LO:HI, LO:HI:STEP, LO:HI/COUNT or A,B,C", r->option, r->text, what,
+                     r->at);
 }
 
 static swp_status read_number(reader *r, int64_t *value)
@@ -53,9 +53,9 @@ static swp_status make(const reader *r, uint64_t count, swp__lengths *lengths)
     }
     lengths->values = malloc(count * sizeof *lengths->values);
     lengths->count = count;
-    return lengths->values != NULL ? SWP_OK
-                                   : swp__fail(r->error, SWP_NO_MEMORY, SWP_AT_NONE,
-                                               "--%s: no memory for %" PRIu64 " lengths", r->option, count);
+    return lengths->values != NULL
+               ? SWP_OK
+               : swp__fail(r->error, SWP_NO_MEMORY, SWP_AT_NONE, "--%s: no memory for %" PRIu64 " lengths", r->option, count);
 }
 
 static swp_status make_steps(const reader *r, int64_t low, int64_t high, int64_t step, swp__lengths *lengths)
@@ -100,8 +100,8 @@ static swp_status read_range(reader *r, int64_t low, swp__lengths *lengths)
     int64_t high, step = 1, count = 0;
     swp_status status = read_number(r, &high);
     if (status == SWP_OK && high < low) {
-        return swp__fail(r->error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s \"%s\": LO %" PRId64 " is above HI %" PRId64,
-                         r->option, r->text, low, high);
+        return swp__fail(r->error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s \"%s\": LO %" PRId64 " is above HI %" PRId64, r->option,
+                         r->text, low, high);
     }
     if (status == SWP_OK && skip(r, ':')) {
         status = read_number(r, &step);

@@ -18,8 +18,7 @@ typedef struct swp__lengths {
 
 /* BAD_PARAM: what `text` lacks or where it is off; a value outside 1..2^31-1. LIMIT: more than SWP__COMBOS_MAX values.
  * NO_MEMORY. `option` is the name the messages begin with. *lengths is set only on success. */
-SWP_MUST_CHECK swp_status swp__lengths_parse(const char *option, const char *text, swp__lengths *lengths,
-                                             swp_error *error);
+SWP_MUST_CHECK swp_status swp__lengths_parse(const char *option, const char *text, swp__lengths *lengths, swp_error *error);
 
 void swp__lengths_free(swp__lengths *lengths);
 

@@ -14,8 +14,7 @@ static const char *parsed(const char *text)
         return out;
     }
     for (uint64_t i = 0; i < lengths.count && used < sizeof out; i++) {
-        used += (size_t)snprintf(out + used, sizeof out - used, "%s%lld", i > 0 ? "," : "",
-                                 (long long)lengths.values[i]);
+        used += (size_t)snprintf(out + used, sizeof out - used, "%s%lld", i > 0 ? "," : "", (long long)lengths.values[i]);
     }
     swp__lengths_free(&lengths);
     return out;
@@ -38,9 +37,9 @@ TEST(lengths_lists_keep_their_order_and_repeats)
 
 TEST(lengths_spaced_values_round_half_to_even_without_duplicates)
 {
-    assert_string_equal(parsed("1:4/3"), "1,2,4");     /* 2.5 -> 2 */
-    assert_string_equal(parsed("2:5/3"), "2,4,5");     /* 3.5 -> 4 */
-    assert_string_equal(parsed("1:3/9"), "1,2,3");     /* 1, 1.25, 1.5 -> 2, 1.75, 2, 2.25, 2.5 -> 2, 2.75, 3 */
+    assert_string_equal(parsed("1:4/3"), "1,2,4"); /* 2.5 -> 2 */
+    assert_string_equal(parsed("2:5/3"), "2,4,5"); /* 3.5 -> 4 */
+    assert_string_equal(parsed("1:3/9"), "1,2,3"); /* 1, 1.25, 1.5 -> 2, 1.75, 2, 2.25, 2.5 -> 2, 2.75, 3 */
     assert_string_equal(parsed("6:200/1"), "6");
     assert_string_equal(parsed("6:200/2"), "6,200");
     assert_string_equal(parsed("1:2147483647/3"), "1,1073741824,2147483647");
@@ -57,9 +56,30 @@ TEST(lengths_of_the_study_are_numpys)
 
 TEST(lengths_that_are_none_are_refused)
 {
-    const char *const bad[] = {"",     "a",    "6:",     ":6",    "6:5",    "0:5",   "6:200/", "6:200/0", "6:200:0", "1,",
-                               ",1",   "1,,2", "1:2:3:4", "1:2/3:4", "-1",  "1 ,2",  "1.5",    "+1",      "2147483648",
-                               "99999999999999999999", "1,99999999999999999999", "1:2,3", "1,2:3", "6:200/80/2"};
+    const char *const bad[] = {"",
+                               "a",
+                               "6:",
+                               ":6",
+                               "6:5",
+                               "0:5",
+                               "6:200/",
+                               "6:200/0",
+                               "6:200:0",
+                               "1,",
+                               ",1",
+                               "1,,2",
+                               "1:2:3:4",
+                               "1:2/3:4",
+                               "-1",
+                               "1 ,2",
+                               "1.5",
+                               "+1",
+                               "2147483648",
+                               "99999999999999999999",
+                               "1,99999999999999999999",
+                               "1:2,3",
+                               "1,2:3",
+                               "6:200/80/2"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         if (strcmp(parsed(bad[i]), "") != 0) {
             fail_msg("\"%s\" was taken as %s", bad[i], parsed(bad[i]));

@@ -80,8 +80,7 @@ static swp_status parse_real(const swp__option *option, const char *text, double
     return SWP_OK;
 }
 
-static swp_status parse_choice(const swp__option *option, const char *text, size_t size, uint32_t *value,
-                               swp_error *error)
+static swp_status parse_choice(const swp__option *option, const char *text, size_t size, uint32_t *value, swp_error *error)
 {
     for (uint32_t i = 0; i < choices_count(option); i++) {
         const char *choice = choice_at(option, i);
@@ -161,9 +160,15 @@ static const struct {
     const char *of, *name; /* "bytes", "KiB" */
     uint64_t size;
 } units[] = {
-    {"bytes", "B", 1},        {"bytes", "KiB", UINT64_C(1) << 10}, {"bytes", "MiB", UINT64_C(1) << 20},
-    {"bytes", "GiB", UINT64_C(1) << 30}, {"ms", "ms", 1},          {"ms", "s", 1000},
-    {"ms", "min", 60000},     {"ms", "h", 3600000},                {"us", "us", 1},
+    {"bytes", "B", 1},
+    {"bytes", "KiB", UINT64_C(1) << 10},
+    {"bytes", "MiB", UINT64_C(1) << 20},
+    {"bytes", "GiB", UINT64_C(1) << 30},
+    {"ms", "ms", 1},
+    {"ms", "s", 1000},
+    {"ms", "min", 60000},
+    {"ms", "h", 3600000},
+    {"us", "us", 1},
 };
 enum { UNITS_COUNT = sizeof units / sizeof units[0] };
 
@@ -213,8 +218,8 @@ static swp_status parse_limit(const swp__option_limits *limits, const swp__limit
         char least[32], most[32];
         print_limit(row, row->minimum, least, sizeof least);
         print_limit(row, row->maximum, most, sizeof most);
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is \"%s\", expected %s..%s %s", row->name, text, least,
-                         most, row->unit);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is \"%s\", expected %s..%s %s", row->name, text, least, most,
+                         row->unit);
     }
     *limit_value(limits, row, arguments) = number;
     return SWP_OK;
@@ -239,8 +244,7 @@ static const swp__limit_row *find_limit(const swp__command *command, const char 
 static const swp__option *find_option(const swp__command *command, const char *name, size_t size)
 {
     for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
-        if ((option->commands & command->bit) != 0 && strlen(option->name) == size &&
-            memcmp(option->name, name, size) == 0) {
+        if ((option->commands & command->bit) != 0 && strlen(option->name) == size && memcmp(option->name, name, size) == 0) {
             return option;
         }
     }
@@ -275,8 +279,7 @@ static swp_status fail_unknown(const swp__command *command, const char *word, sw
     snprintf(name, sizeof name, "%.*s", (int)strcspn(begin, "="), begin);
     const char *nearest = nearest_option(command, name);
     return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "unknown option %s%s%s%s", word,
-                     nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
-                     nearest != NULL ? "?" : "");
+                     nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
 }
 
 /* words[*index] begins with dashes; *index moves to the last word that belongs to it. */
@@ -310,8 +313,7 @@ static swp_status parse_option(const swp__command *command, int words_count, cha
     return parse_value(option, text, arguments, error);
 }
 
-static swp_status parse_operand(const swp__command *command, const char *word, swp__arguments *arguments,
-                                swp_error *error)
+static swp_status parse_operand(const swp__command *command, const char *word, swp__arguments *arguments, swp_error *error)
 {
     if (command->operand == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "\"%s\" is one word too many", word);
@@ -347,16 +349,15 @@ static swp_status check_required(const swp__command *command, const swp__argumen
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s is missing", command->operand);
     }
     for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
-        if ((option->commands & command->bit) != 0 && option->required &&
-            !arguments->given[option - swp__option_table]) {
+        if ((option->commands & command->bit) != 0 && option->required && !arguments->given[option - swp__option_table]) {
             return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s %s is missing", option->name, option->argument);
         }
     }
     return SWP_OK;
 }
 
-swp_status swp__options_parse(const swp__command *command, int words_count, char *const *words,
-                              swp__arguments *arguments, swp_error *error)
+swp_status swp__options_parse(const swp__command *command, int words_count, char *const *words, swp__arguments *arguments,
+                              swp_error *error)
 {
     bool options_ended = false;
     swp_status status = set_defaults(command, arguments, error);
@@ -486,5 +487,6 @@ void swp__options_print_help(FILE *out, const char *program, const swp__command 
     for (const swp__option_limits *limits = command->limits; limits != NULL && limits->rows != NULL; limits++) {
         print_limits(out, limits);
     }
-    fprintf(out, "%s  --help                    this text\n\nexamples:\n%s\n", command->limits != NULL ? "\n" : "", command->examples);
+    fprintf(out, "%s  --help                    this text\n\nexamples:\n%s\n", command->limits != NULL ? "\n" : "",
+            command->examples);
 }

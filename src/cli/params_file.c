@@ -59,7 +59,8 @@ static bool split(const char *line, cell cells[SWP_PARAMS_COUNT])
 static bool is_header(const cell cells[SWP_PARAMS_COUNT])
 {
     for (size_t i = 0; i < SWP_PARAMS_COUNT; i++) {
-        if (strlen(swp__params_names[i]) != cells[i].size || strncasecmp(cells[i].text, swp__params_names[i], cells[i].size) != 0) {
+        if (strlen(swp__params_names[i]) != cells[i].size ||
+            strncasecmp(cells[i].text, swp__params_names[i], cells[i].size) != 0) {
             return false;
         }
     }
@@ -85,14 +86,13 @@ static swp_status want_row(reader *r)
         return SWP_OK;
     }
     if (r->count == SWP__COMBOS_MAX) {
-        return swp__fail_limit(r->error, SWP__COMBOS_MAX, r->count + 1, "%s:%" PRIu64 ": more than %" PRIu64 " combos",
-                               r->path, r->line, SWP__COMBOS_MAX);
+        return swp__fail_limit(r->error, SWP__COMBOS_MAX, r->count + 1, "%s:%" PRIu64 ": more than %" PRIu64 " combos", r->path,
+                               r->line, SWP__COMBOS_MAX);
     }
     uint64_t capacity = r->capacity != 0 ? r->capacity * 2 : 256;
     int64_t *values = realloc(r->values, capacity * SWP_PARAMS_COUNT * sizeof *values);
     if (values == NULL) {
-        return swp__fail(r->error, SWP_NO_MEMORY, SWP_AT_NONE, "%s: no memory for %" PRIu64 " combos", r->path,
-                         capacity);
+        return swp__fail(r->error, SWP_NO_MEMORY, SWP_AT_NONE, "%s: no memory for %" PRIu64 " combos", r->path, capacity);
     }
     r->values = values;
     r->capacity = capacity;
@@ -155,7 +155,8 @@ static swp_status read_lines(reader *r, FILE *file)
     while (status == SWP_OK && read_line(file, line, &size)) {
         r->line++;
         if (size > LINE_SIZE_MAX) {
-            status = swp__refuse_line(r->error, r->path, r->line, "a line of more than %d bytes, which is no combo", LINE_SIZE_MAX);
+            status =
+                swp__refuse_line(r->error, r->path, r->line, "a line of more than %d bytes, which is no combo", LINE_SIZE_MAX);
         } else if (strlen(line) != size) {
             status = swp__refuse_line(r->error, r->path, r->line, "a NUL byte; expected text");
         } else {

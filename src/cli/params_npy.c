@@ -40,8 +40,8 @@ static int64_t param_of_bits(const swp__dtype *dtype, uint64_t bits)
 }
 
 /* Number `i` of the file: rows lie one after the other, or (Fortran order) columns do. */
-static swp_status take_number(const swp__source *source, const swp__npy_header *header, uint64_t i,
-                              const unsigned char *bytes, int64_t *values, swp_error *error)
+static swp_status take_number(const swp__source *source, const swp__npy_header *header, uint64_t i, const unsigned char *bytes,
+                              int64_t *values, swp_error *error)
 {
     uint64_t rows_count = header->shape[0];
     uint64_t row = header->is_fortran ? i % rows_count : i / SWP_PARAMS_COUNT;

@@ -5,8 +5,7 @@
 #include "cli/input.h"
 #include "wire/wire.h"
 
-static swp_status hold(swp__scope *scope, const swp_bars *bars, uint32_t allow, swp__series_info *info,
-                       swp_error *error)
+static swp_status hold(swp__scope *scope, const swp_bars *bars, uint32_t allow, swp__series_info *info, swp_error *error)
 {
     bool has_time = bars->time_ns != NULL;
     size_t size = bars->bars_count * sizeof(double);

@@ -8,7 +8,6 @@
 
 /* Reads, holds, names and, with --pin, pins each file, and says so in the log. BAD_PARAM, no NAME=FILE; else what
  * reading the file or holding the series says, with the name in front. */
-SWP_MUST_CHECK swp_status swp__preload(const swp__arguments *arguments, swp__store *store, swp__log *log,
-                                       swp_error *error);
+SWP_MUST_CHECK swp_status swp__preload(const swp__arguments *arguments, swp__store *store, swp__log *log, swp_error *error);
 
 #endif

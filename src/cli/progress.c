@@ -36,8 +36,8 @@ void swp__progress_show(void *context, uint64_t combos_done, uint64_t combos_cou
     memset(bar, '.', BAR_CELLS);
     memset(bar, '#', (size_t)(share * BAR_CELLS));
     bar[BAR_CELLS] = '\0';
-    fprintf(stderr, "\r[%s] %3.0f %%  %" PRIu64 " of %" PRIu64 " combos, %.0f s", bar, share * 100.0, combos_done,
-            combos_count, (double)passed_ns * 1e-9);
+    fprintf(stderr, "\r[%s] %3.0f %%  %" PRIu64 " of %" PRIu64 " combos, %.0f s", bar, share * 100.0, combos_done, combos_count,
+            (double)passed_ns * 1e-9);
     progress->drawn = true;
 }
 

@@ -35,8 +35,8 @@ static void put_combo(FILE *out, const swp__report *report, uint64_t i)
     if (report->combos->lengths3.count > 0) {
         fprintf(out, "%" PRId64 ",", swp__combos_length3(report->combos, i));
     }
-    fprintf(out, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, p.half, p.full, p.smooth,
-            p.third, p.mid, p.p);
+    fprintf(out, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, p.half, p.full, p.smooth, p.third,
+            p.mid, p.p);
     put_real(out, r->pnl[i]);
     fprintf(out, ",%" PRId64 ",", r->trades[i]);
     if (r->first_bar[i] >= 0) {
@@ -47,8 +47,9 @@ static void put_combo(FILE *out, const swp__report *report, uint64_t i)
 
 void swp__report_csv(FILE *out, const swp__report *report)
 {
-    fprintf(out, "%s%shalf,full,smooth,third,mid,p,pnl,trades,first_bar,open_side,open_entry_bar,open_entry,open_last,"
-                 "open_pnl\n",
+    fprintf(out,
+            "%s%shalf,full,smooth,third,mid,p,pnl,trades,first_bar,open_side,open_entry_bar,open_entry,open_last,"
+            "open_pnl\n",
             report->combos->lengths.count > 0 ? "length," : "", report->combos->lengths3.count > 0 ? "length3," : "");
     for (uint64_t i = 0; i < report->columns->count; i++) {
         if (report->columns->of.finished[i]) {

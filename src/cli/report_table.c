@@ -60,11 +60,9 @@ static uint64_t *rank_combos(const swp__report *report)
 
 enum { CELL_SIZE = 64 };
 
-typedef enum column {
-    RANK, LENGTH, LENGTH3, HALF, FULL, SMOOTH, THIRD, MID, P, PNL, TRADES, OPEN, NOTE, COLUMNS_COUNT
-} column;
+typedef enum column { RANK, LENGTH, LENGTH3, HALF, FULL, SMOOTH, THIRD, MID, P, PNL, TRADES, OPEN, NOTE, COLUMNS_COUNT } column;
 
-static const char *const headings[COLUMNS_COUNT] = {"rank", "length", "length3", "half", "full", "smooth", "third",
+static const char *const headings[COLUMNS_COUNT] = {"rank", "length", "length3", "half",   "full", "smooth", "third",
                                                     "mid",  "p",      "pnl",     "trades", "open", ""};
 
 static bool has_column(const swp__report *report, column c)
@@ -108,9 +106,19 @@ static void put_cell(const swp__report *report, column c, uint64_t rank, uint64_
 {
     const swp_sweep_result *r = &report->columns->of;
     swp_params p = swp_grid_at(&report->combos->grid, i);
-    const int64_t integers[COLUMNS_COUNT] = {
-        (int64_t)rank, swp__combos_length(report->combos, i), swp__combos_length3(report->combos, i), p.half, p.full,
-        p.smooth, p.third, p.mid, p.p, 0, r->trades[i], 0, 0};
+    const int64_t integers[COLUMNS_COUNT] = {(int64_t)rank,
+                                             swp__combos_length(report->combos, i),
+                                             swp__combos_length3(report->combos, i),
+                                             p.half,
+                                             p.full,
+                                             p.smooth,
+                                             p.third,
+                                             p.mid,
+                                             p.p,
+                                             0,
+                                             r->trades[i],
+                                             0,
+                                             0};
     text[0] = '\0';
     if (c == PNL) {
         put_percent(r->pnl[i], text, CELL_SIZE);
@@ -182,8 +190,9 @@ static void print_heading(FILE *out, const swp__report *report)
         fprintf(out, "PARTIAL: interrupted with %" PRIu64 " of %" PRIu64 " combos finished\n", report->finished_count,
                 report->columns->count);
     }
-    fprintf(out, "hma-cross, fee %s, entry %s: %" PRIu64 " combos, %" PRId64 " trades in all; %.3f s on %" PRIu32
-                 " thread%s, kernel %s\n\n",
+    fprintf(out,
+            "hma-cross, fee %s, entry %s: %" PRIu64 " combos, %" PRId64 " trades in all; %.3f s on %" PRIu32
+            " thread%s, kernel %s\n\n",
             fee, report->entry == SWP_ENTRY_CROSS ? "cross" : "first", report->finished_count, trades, report->seconds,
             report->threads, report->threads == 1 ? "" : "s", swp_kernel_name(report->kernel));
 }
@@ -199,12 +208,12 @@ static void print_footing(FILE *out, const swp__report *report, uint64_t rows)
         most_needed = needed > most_needed ? needed : most_needed;
     }
     if (rows < report->finished_count) {
-        fprintf(out, "... %" PRIu64 " more; --top N shows N, --format csv or json has all\n",
-                report->finished_count - rows);
+        fprintf(out, "... %" PRIu64 " more; --top N shows N, --format csv or json has all\n", report->finished_count - rows);
     }
     if (short_count > 0) {
-        fprintf(out, "%" PRIu64 " of %" PRIu64 " combos are too short of bars and never trade: the longest needs %" PRId64
-                     " bars, has %" PRIu64 "\n",
+        fprintf(out,
+                "%" PRIu64 " of %" PRIu64 " combos are too short of bars and never trade: the longest needs %" PRId64
+                " bars, has %" PRIu64 "\n",
                 short_count, report->columns->count, most_needed, report->bars->bars_count);
     }
 }
@@ -213,8 +222,7 @@ swp_status swp__report_table(FILE *out, const swp__report *report, swp_error *er
 {
     uint64_t *ranked = rank_combos(report);
     if (ranked == NULL) {
-        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory to rank %" PRIu64 " combos",
-                         report->finished_count);
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory to rank %" PRIu64 " combos", report->finished_count);
     }
     uint64_t rows = report->top < report->finished_count ? report->top : report->finished_count;
     print_heading(out, report);

@@ -39,8 +39,8 @@ static swp_status check_scheme(const char *url, const swp__address *address, swp
     case SWP__SCHEME_INPROC:
         return SWP_OK;
     default:
-        return swp__fail(error, SWP_BAD_PARAM, 1, "address \"%.100s\": expected unix:PATH, tcp:HOST:PORT, spawn: or inproc:",
-                         url);
+        return swp__fail(error, SWP_BAD_PARAM, 1,
+                         "address \"%.100s\": expected unix:PATH, tcp:HOST:PORT, spawn: or inproc:", url);
     }
 }
 

@@ -569,8 +569,8 @@ static void *echo_own_number(void *context)
     caller *me = context;
     for (int i = 0; i < 200; i++) {
         int sent[2] = {me->number, i}, got[2] = {0};
-        bool right = swp_client_echo(me->client, sent, sizeof sent, got, 0, NULL) == SWP_OK &&
-                     memcmp(sent, got, sizeof sent) == 0;
+        bool right =
+            swp_client_echo(me->client, sent, sizeof sent, got, 0, NULL) == SWP_OK && memcmp(sent, got, sizeof sent) == 0;
         me->wrong += right ? 0 : 1;
     }
     return NULL;
@@ -782,8 +782,10 @@ TEST(a_cancelled_sweep_keeps_the_blocks_that_came_and_zeroes_the_rest)
     }
     memset(trades, 0xee, sizeof trades);
     swp_cancel cancel = {0};
-    swp_sweep_request request = {.grid = {.combos_count = 10, .rows = rows}, .cancel = &cancel,
-                                 .progress = cancel_at_first_progress, .progress_context = &cancel};
+    swp_sweep_request request = {.grid = {.combos_count = 10, .rows = rows},
+                                 .cancel = &cancel,
+                                 .progress = cancel_at_first_progress,
+                                 .progress_context = &cancel};
     swp_sweep_result result = {.trades = trades, .finished = finished};
     assert_int_equal(swp_client_sweep(client, series, &request, &result, 0, NULL), SWP_CANCELLED);
     for (int i = 0; i < 10; i++) {

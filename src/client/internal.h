@@ -76,12 +76,12 @@ void swp__owned_free(const swp_allocator *allocator, void *bytes);
 
 /* What to ask: `request` in the pending says opcode, flags and fixed part; the rest is borrowed until it was sent. */
 typedef struct swp__ask {
-    swp_client_series *series;        /* its handle goes where the fixed part begins; NULL: none */
-    const swp_sweep_request *sweep;   /* SWEEP, TRADES */
+    swp_client_series *series;      /* its handle goes where the fixed part begins; NULL: none */
+    const swp_sweep_request *sweep; /* SWEEP, TRADES */
     struct iovec tail[SWP__COLUMNS_COUNT];
     size_t tail_count;
-    uint64_t generation;              /* of the connection it makes sense on; 0: any */
-    bool caller_waits;                /* inproc: the thread may begin with the work at once */
+    uint64_t generation; /* of the connection it makes sense on; 0: any */
+    bool caller_waits;   /* inproc: the thread may begin with the work at once */
 } swp__ask;
 
 struct swp_pending {
@@ -92,10 +92,10 @@ struct swp_pending {
     swp__sink sink;
 
     bool registered, done, waits;
-    swp_pending *next;                         /* in its bucket */
+    swp_pending *next;                          /* in its bucket */
     swp_pending *next_waiter, *previous_waiter; /* among the followers */
-    pthread_cond_t woken;                      /* while it follows */
-    swp__wire_reply reply;                     /* status OK: its fixed part */
+    pthread_cond_t woken;                       /* while it follows */
+    swp__wire_reply reply;                      /* status OK: its fixed part */
     swp_status status;
     swp_error error; /* of any other status */
 
@@ -166,7 +166,7 @@ struct swp_client {
     swp__spin spin; /* the reader's */
 
     /* the frame being read */
-    swp_pending *filling; /* whose tail comes next */
+    swp_pending *filling;          /* whose tail comes next */
     uint64_t tail_left, skip_left; /* bytes */
     swp__wire_reply filling_reply;
     size_t buffer_size; /* bytes in the buffer: the beginning of a frame, less than what is needed of it */
@@ -231,8 +231,7 @@ swp_status swp__call_start(swp_client *client, swp_pending *pending, const swp__
 void swp__call_finish(swp_client *client, swp_pending *pending);
 
 /* Sends it on the link as it is; waits for it. Called locked. */
-swp_status swp__call_send(swp_client *client, swp_pending *pending, const swp__ask *ask, bool *has_left,
-                          swp_error *error);
+swp_status swp__call_send(swp_client *client, swp_pending *pending, const swp__ask *ask, bool *has_left, swp_error *error);
 void swp__call_wait(swp_client *client, swp_pending *pending);
 
 /* Ends a call: takes it out of the table and wakes who waits for it. Called locked. */
@@ -270,9 +269,9 @@ void swp__local_finish(swp_client *client, swp_pending *pending);
 struct swp_client_series {
     swp_client *client;
     swp_client_series *next, *previous; /* in client->series */
-    uint64_t handle, generation; /* the handle is good on that connection */
-    bool finding;                /* a thread is finding it again */
-    uint64_t bars_count;         /* fixed */
+    uint64_t handle, generation;        /* the handle is good on that connection */
+    bool finding;                       /* a thread is finding it again */
+    uint64_t bars_count;                /* fixed */
     swp_series_info info;
     uint32_t columns_set, allow;
     swp_keep keep;

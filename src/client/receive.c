@@ -286,8 +286,7 @@ static ssize_t look_for_answer(swp_client *c, const struct iovec *pieces, int co
 static ssize_t look(swp_client *c, const struct iovec *pieces, int count, uint64_t now_ns)
 {
     bool is_in_frame = c->tail_left > 0; /* the rest is on its way */
-    return is_in_frame ? look_until(c, pieces, count, now_ns + c->spin.most_ns)
-                       : look_for_answer(c, pieces, count, now_ns);
+    return is_in_frame ? look_until(c, pieces, count, now_ns + c->spin.most_ns) : look_for_answer(c, pieces, count, now_ns);
 }
 
 /* One system call where the end of the wait is far. */

@@ -52,8 +52,8 @@ static int wait_for_room(swp_client *c, uint64_t deadline_ns)
 }
 
 /* The rest of a frame whose beginning may have left. */
-static swp_status send_rest(swp_client *c, struct iovec *pieces, int count, uint64_t left, uint64_t deadline_ns,
-                            bool *has_left, swp_error *error)
+static swp_status send_rest(swp_client *c, struct iovec *pieces, int count, uint64_t left, uint64_t deadline_ns, bool *has_left,
+                            swp_error *error)
 {
     while (left > 0) {
         ssize_t sent = swp__stream_send(&c->stream, pieces, count, NULL);
@@ -103,9 +103,8 @@ swp_status swp__send(swp_client *c, swp__wire_out *out, uint64_t deadline_ns, bo
 void swp__send_cancels(swp_client *c)
 {
     while (c->cancels_count > 0 && !c->writing && swp__link_is_open(c)) {
-        swp__wire_request request = {.opcode = SWP__OP_CANCEL,
-                                     .id = SWP__CANCEL_ID_BIT | c->next_cancel_id++,
-                                     .cancel = {.request_id = c->cancels[0]}};
+        swp__wire_request request = {
+            .opcode = SWP__OP_CANCEL, .id = SWP__CANCEL_ID_BIT | c->next_cancel_id++, .cancel = {.request_id = c->cancels[0]}};
         swp__wire_out out;
         swp__wire_encode_request(&request, &out);
         (void)swp__wire_finish(&out, UINT64_MAX, NULL);

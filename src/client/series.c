@@ -83,8 +83,7 @@ static void take_info(swp_client_series *s, const swp_pending *p)
     s->info.last = told->last;
 }
 
-static swp_client_series *new_series(swp_client *c, const swp_columns *columns, uint32_t allow, swp_keep keep,
-                                     swp_error *error)
+static swp_client_series *new_series(swp_client *c, const swp_columns *columns, uint32_t allow, swp_keep keep, swp_error *error)
 {
     swp_client_series *s = swp__alloc(&c->allocator, 1, sizeof *s);
     if (s == NULL) {
@@ -171,8 +170,8 @@ static swp_status load_part(swp_client *c, const swp_pending *begun, const void 
                             uint64_t count, swp_error *error)
 {
     swp_pending p = call_of(c, SWP__OP_LOAD_PART, begun->deadline_ns);
-    swp__ask ask = {.tail = {{(char *)(uintptr_t)column + first * 8, count * 8}}, .tail_count = 1,
-                    .generation = begun->generation};
+    swp__ask ask = {
+        .tail = {{(char *)(uintptr_t)column + first * 8, count * 8}}, .tail_count = 1, .generation = begun->generation};
     p.request.load_part = (swp__wire_load_part){
         .upload = begun->reply.upload.upload, .column = UINT32_C(1) << bit, .first_bar = first, .n_bars = count};
     return swp__client_call(c, &p, &ask, error);
@@ -193,8 +192,8 @@ static swp_status load_columns(swp_client *c, const swp_pending *begun, const sw
     return status;
 }
 
-static swp_status load_in_parts(swp_client *c, swp_pending *p, const swp_columns *columns, uint32_t allow,
-                                uint64_t max_body, swp_error *error)
+static swp_status load_in_parts(swp_client *c, swp_pending *p, const swp_columns *columns, uint32_t allow, uint64_t max_body,
+                                swp_error *error)
 {
     uint64_t room = max_body - SWP__WIRE_HEADER_SIZE - sizeof(swp__wire_load_part);
     uint64_t part_bars = (room < PART_BYTES ? room : PART_BYTES) / 8;
@@ -321,8 +320,7 @@ swp_status swp_client_open_series(swp_client *c, const char *name, uint32_t time
 static bool is_same_content(const swp_client_series *s, const swp__wire_series *told)
 {
     return s->info.fingerprint_known && (told->known & SWP__KNOWN_FINGERPRINT) != 0 &&
-           memcmp(s->info.fingerprint, &told->fingerprint, sizeof s->info.fingerprint) == 0 &&
-           s->bars_count == told->n_bars;
+           memcmp(s->info.fingerprint, &told->fingerprint, sizeof s->info.fingerprint) == 0 && s->bars_count == told->n_bars;
 }
 
 static swp_status open_again(swp_client *c, const swp_client_series *s, swp_pending *p, swp_error *error)
@@ -387,8 +385,7 @@ swp_series_info swp_client_series_info(swp_client_series *s)
     return info;
 }
 
-swp_status swp_client_name_series(swp_client *c, swp_client_series *s, const char *name, uint32_t timeout_ms,
-                                  swp_error *error)
+swp_status swp_client_name_series(swp_client *c, swp_client_series *s, const char *name, uint32_t timeout_ms, swp_error *error)
 {
     if (c == NULL || s == NULL || name == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, c == NULL ? 1 : s == NULL ? 2 : 3, "series: NULL pointer");

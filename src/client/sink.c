@@ -9,8 +9,8 @@ enum { CELL_BYTES = 8 };
 
 swp__sink swp__sink_of_rows(const swp_sweep_result *r, uint64_t windows, uint64_t combos, uint64_t *columns)
 {
-    void *const arrays[SWP__RESULTS_COUNT] = {r->pnl,            r->trades,     r->first_bar, r->open_side,
-                                              r->open_entry_bar, r->open_entry, r->open_last, r->open_pnl};
+    void *const arrays[SWP__RESULTS_COUNT] = {r->pnl,        r->trades,    r->first_bar, r->open_side, r->open_entry_bar,
+                                              r->open_entry, r->open_last, r->open_pnl};
     swp__sink sink = {.kind = SWP__SINK_ROWS, .windows = windows, .combos = combos};
     *columns = 0;
     for (size_t i = 0; i < SWP__RESULTS_COUNT; i++) {
@@ -65,9 +65,9 @@ bool swp__sink_begin(swp__sink *sink, const swp_allocator *allocator, uint64_t s
     sink->first = first;
     sink->count = count;
     sink->run = sink->run_done = 0;
-    sink->runs_count = sink->kind != SWP__SINK_ROWS   ? 1
-                       : count == sink->combos ? sink->columns_count
-                                               : sink->columns_count * sink->windows;
+    sink->runs_count = sink->kind != SWP__SINK_ROWS ? 1
+                       : count == sink->combos      ? sink->columns_count
+                                                    : sink->columns_count * sink->windows;
     return true;
 }
 

@@ -39,8 +39,15 @@ static int start(const char *program, uint32_t threads, int socket_fd, pid_t *pr
 {
     char count[16];
     snprintf(count, sizeof count, "%u", threads);
-    char *const words[] = {(char *)(uintptr_t)program, (char *)"serve", (char *)"--listen", (char *)"stdio:",
-                           (char *)"--log-level", (char *)"warning", (char *)"--threads", count, NULL};
+    char *const words[] = {(char *)(uintptr_t)program,
+                           (char *)"serve",
+                           (char *)"--listen",
+                           (char *)"stdio:",
+                           (char *)"--log-level",
+                           (char *)"warning",
+                           (char *)"--threads",
+                           count,
+                           NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);

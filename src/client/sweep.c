@@ -46,8 +46,8 @@ static uint8_t flags_of(swp_client *c, const swp_sweep_request *request, uint64_
 }
 
 /* Everything but sending it. */
-static swp_status prepare(swp_client *c, const swp_sweep_request *request, const swp_sweep_result *result,
-                          uint64_t deadline_ns, swp_pending *p, swp_error *error)
+static swp_status prepare(swp_client *c, const swp_sweep_request *request, const swp_sweep_result *result, uint64_t deadline_ns,
+                          swp_pending *p, swp_error *error)
 {
     uint64_t columns, windows = request->windows_count > 0 ? request->windows_count : 1;
     *p = (swp_pending){.client = c,
@@ -108,8 +108,8 @@ static void release_finished(swp_client *c, const swp_pending *p)
     swp__free(&c->allocator, p->own_finished, (size_t)(p->windows_count * p->combos_count), 1);
 }
 
-static swp_status start(swp_client *c, swp_client_series *s, const swp_sweep_request *request,
-                        const swp_sweep_result *result, uint64_t deadline_ns, bool waits, swp_pending *p, swp_error *error)
+static swp_status start(swp_client *c, swp_client_series *s, const swp_sweep_request *request, const swp_sweep_result *result,
+                        uint64_t deadline_ns, bool waits, swp_pending *p, swp_error *error)
 {
     swp_status status = prepare(c, request, result, deadline_ns, p, error);
     if (status == SWP_OK) {
@@ -149,8 +149,7 @@ swp_status swp_client_sweep(swp_client *c, swp_client_series *s, const swp_sweep
 }
 
 swp_status swp_client_submit_sweep(swp_client *c, swp_client_series *s, const swp_sweep_request *request,
-                                   const swp_sweep_result *result, uint32_t timeout_ms, swp_pending **pending,
-                                   swp_error *error)
+                                   const swp_sweep_result *result, uint32_t timeout_ms, swp_pending **pending, swp_error *error)
 {
     const void *const pointers[] = {c, s, request, result, c, pending}; /* the fifth is a number */
     swp_status status = check_pointers(pointers, 6, error);

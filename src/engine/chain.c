@@ -173,8 +173,7 @@ static void finish_chain(swp__slot *slot)
 /* Chains that are the slot's own. */
 static void walk_chains(swp__slot *slot)
 {
-    while (slot->chain_index < slot->chains_end && slot->spent_ns < slot->budget_ns &&
-           !swp__sweep_is_cancelled(slot->sweep)) {
+    while (slot->chain_index < slot->chains_end && slot->spent_ns < slot->budget_ns && !swp__sweep_is_cancelled(slot->sweep)) {
         if (slot->chain == NULL) {
             begin_chain(slot);
             if (is_long(slot)) {
@@ -199,8 +198,8 @@ static void find_signs(swp__slot *slot)
     if (slot->prepared_id != chain->id) {
         prepare(slot);
     }
-    slot->sweep->kernel->signs(&chain->slice, chain->combos, chain->combos_count, segment->from, segment->to,
-                               &segment->signs, slot->scratch);
+    slot->sweep->kernel->signs(&chain->slice, chain->combos, chain->combos_count, segment->from, segment->to, &segment->signs,
+                               slot->scratch);
     slot->spent_ns += chain->bar_ns * (double)(segment->to - segment->from);
     slot->bar_combos += (uint64_t)(segment->to - segment->from) * chain->combos_count;
 }

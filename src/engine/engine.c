@@ -17,8 +17,8 @@ static uint32_t choose_threads(const swp_engine_options *options, bool stepped)
     return threads < SWP__THREADS_MAX ? threads : SWP__THREADS_MAX;
 }
 
-swp_status swp__engine_new(const swp_engine_options *options, const swp__limits *limits, bool stepped,
-                           swp_engine **engine, swp_error *error)
+swp_status swp__engine_new(const swp_engine_options *options, const swp__limits *limits, bool stepped, swp_engine **engine,
+                           swp_error *error)
 {
     static const swp_engine_options defaults;
     options = options != NULL ? options : &defaults;

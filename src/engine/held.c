@@ -21,8 +21,8 @@ swp_status swp__shape_check(const swp__shape *shape, swp_error *error)
                          "series: columns are %#" PRIx32 ", expected bit 0 (close) and any of 1..5", shape->columns);
     }
     if ((shape->policy & ~(uint32_t)SWP_ALLOW_ALL) != 0) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
-                         "series: policy is %" PRIu32 ", expected a sum of 1, 2 and 4", shape->policy);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "series: policy is %" PRIu32 ", expected a sum of 1, 2 and 4",
+                         shape->policy);
     }
     return SWP_OK;
 }
@@ -128,8 +128,8 @@ swp_status swp__store_charge(swp__store *store, uint64_t bytes, swp__graveyard *
     uint64_t least = saturated_sum(kept, bytes);
     if (least > limit) {
         return swp__fail_limit(error, limit, least,
-                               "series: needs %" PRIu64 " bytes beside %" PRIu64 " in use, max-memory is %" PRIu64, bytes,
-                               kept, limit);
+                               "series: needs %" PRIu64 " bytes beside %" PRIu64 " in use, max-memory is %" PRIu64, bytes, kept,
+                               limit);
     }
     while (c->bytes + bytes > limit) {
         c->evictions++;
@@ -275,8 +275,7 @@ swp_status swp__store_new(swp_engine *engine, uint32_t epoch, swp__store **store
 {
     swp__store *made = swp__alloc(&engine->allocator, 1, sizeof *made);
     if (made != NULL) {
-        *made = (swp__store){
-            .engine = engine, .allocator = &engine->allocator, .limits = &engine->limits, .epoch = epoch};
+        *made = (swp__store){.engine = engine, .allocator = &engine->allocator, .limits = &engine->limits, .epoch = epoch};
         pthread_mutex_init(&made->lock, NULL);
         if (init_maps(made)) {
             made->everybody = swp__owner_get(made, (swp__identity){0, 0});

@@ -6,12 +6,13 @@
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
-#define ROW(field, name, standard, minimum, maximum, unit, help)                                                        \
-    {name, offsetof(swp__limits, field), standard, minimum, maximum, unit, help}
+#define ROW(field, name, standard, minimum, maximum, unit, help)                                                               \
+    {                                                                                                                          \
+        name, offsetof(swp__limits, field), standard, minimum, maximum, unit, help                                             \
+    }
 
 const swp__limit_row swp__limit_rows[] = {
-    ROW(max_memory, "max-memory", 4 * GIB, 64 * KIB, UINT64_C(1) << 62, "bytes",
-        "series held, loads and uploads in progress"),
+    ROW(max_memory, "max-memory", 4 * GIB, 64 * KIB, UINT64_C(1) << 62, "bytes", "series held, loads and uploads in progress"),
     ROW(max_sweep_memory, "max-sweep-memory", 1 * GIB, 64 * KIB, UINT64_C(1) << 62, "bytes",
         "working memory and result blocks of all sweeps in progress"),
     ROW(max_sweeps, "max-sweeps", 1024, 1, UINT64_C(1) << 32, "sweeps", "in progress at once"),
@@ -54,9 +55,8 @@ swp_status swp__limits_check(const swp__limits *limits, swp_error *error)
         const swp__limit_row *row = &swp__limit_rows[i];
         uint64_t value = *field_of(&copy, row);
         if (value < row->minimum || value > row->maximum) {
-            return swp__fail(error, SWP_BAD_PARAM, i,
-                             "%s is %" PRIu64 " %s, expected %" PRIu64 "..%" PRIu64, row->name, value, row->unit,
-                             row->minimum, row->maximum);
+            return swp__fail(error, SWP_BAD_PARAM, i, "%s is %" PRIu64 " %s, expected %" PRIu64 "..%" PRIu64, row->name, value,
+                             row->unit, row->minimum, row->maximum);
         }
     }
     return SWP_OK;

@@ -7,7 +7,7 @@
 #include "engine/store_inside.h"
 
 #define PREFAULT_BYTES (UINT64_C(4) << 20) /* what comes after is not long enough in coming to be waited for */
-#define STEP_BYTES (UINT64_C(1) << 20) /* looked at between two looks at the budget */
+#define STEP_BYTES (UINT64_C(1) << 20)     /* looked at between two looks at the budget */
 
 struct swp__load {
     swp__scope *scope;
@@ -16,8 +16,8 @@ struct swp__load {
     uint64_t ready; /* bytes of content */
 
     /* Which held series of the same fingerprint has the same bytes: one after the other, by rising handle. */
-    swp__held *candidate;   /* has a user more while it is compared and when it was found equal */
-    uint64_t compared;      /* bytes of it found equal */
+    swp__held *candidate;    /* has a user more while it is compared and when it was found equal */
+    uint64_t compared;       /* bytes of it found equal */
     uint64_t last_different; /* handle of the last one that is another after all */
 
     /* an upload */
@@ -451,9 +451,9 @@ swp_status swp__upload_new(swp__scope *scope, const swp__shape *shape, uint64_t 
     uint64_t limit = scope->store->limits->max_uploads;
     swp_status status = check_load(scope, shape, error);
     if (status == SWP_OK && scope->uploads_count >= limit) {
-        status = swp__fail_limit(error, limit, scope->uploads_count + 1,
-                                 "upload: %" PRIu64 " are in progress on this connection, which is the limit",
-                                 scope->uploads_count);
+        status =
+            swp__fail_limit(error, limit, scope->uploads_count + 1,
+                            "upload: %" PRIu64 " are in progress on this connection, which is the limit", scope->uploads_count);
     }
     swp__load *load = NULL;
     if (status == SWP_OK) {
@@ -493,8 +493,7 @@ static swp__load *find_upload(const swp__scope *scope, uint64_t upload)
 
 static swp_status no_such_upload(uint64_t upload, swp_error *error)
 {
-    return swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "upload %#" PRIx64 " is not in progress on this connection",
-                     upload);
+    return swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "upload %#" PRIx64 " is not in progress on this connection", upload);
 }
 
 bool swp__upload_drop(swp__scope *scope, uint64_t upload)
@@ -510,8 +509,8 @@ static uint64_t nth_column(const swp__load *load, uint32_t column)
     return (uint64_t)__builtin_popcount(load->held->shape.columns & (column - 1));
 }
 
-swp_status swp__upload_part(swp__scope *scope, uint64_t upload, uint32_t column, uint64_t first_bar,
-                            uint64_t bars_count, void **memory, swp_error *error)
+swp_status swp__upload_part(swp__scope *scope, uint64_t upload, uint32_t column, uint64_t first_bar, uint64_t bars_count,
+                            void **memory, swp_error *error)
 {
     swp__load *load = find_upload(scope, upload);
     if (load == NULL) {
@@ -519,13 +518,13 @@ swp_status swp__upload_part(swp__scope *scope, uint64_t upload, uint32_t column,
     }
     const swp__shape *shape = &load->held->shape;
     if (column == 0 || (column & (column - 1)) != 0 || (shape->columns & column) == 0) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "upload: column is %#" PRIx32 ", expected one of %#" PRIx32,
-                         column, shape->columns);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "upload: column is %#" PRIx32 ", expected one of %#" PRIx32, column,
+                         shape->columns);
     }
     if (bars_count == 0 || first_bar >= shape->bars_count || bars_count > shape->bars_count - first_bar) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
-                         "upload: %" PRIu64 " bars from bar %" PRIu64 " on, expected 1 or more within %" PRIu64,
-                         bars_count, first_bar, shape->bars_count);
+                         "upload: %" PRIu64 " bars from bar %" PRIu64 " on, expected 1 or more within %" PRIu64, bars_count,
+                         first_bar, shape->bars_count);
     }
     cover(load->covered + nth_column(load, column) * words_of(shape->bars_count), first_bar, first_bar + bars_count);
     *memory = (char *)swp__load_column(load, column) + first_bar * 8;

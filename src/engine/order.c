@@ -37,8 +37,8 @@ static bool is_product(const swp_grid *grid, uint64_t row, size_t slow)
         const int64_t *run = grid->rows + first * SWP_PARAMS_COUNT;
         for (uint64_t i = 0; holds && i < row; i++) {
             const int64_t *combo = run + i * SWP_PARAMS_COUNT;
-            holds = same_triple(combo + slow, run + slow) &&
-                    same_triple(combo + fast, grid->rows + i * SWP_PARAMS_COUNT + fast);
+            holds =
+                same_triple(combo + slow, run + slow) && same_triple(combo + fast, grid->rows + i * SWP_PARAMS_COUNT + fast);
         }
     }
     return holds;

@@ -7,15 +7,13 @@
 
 static swp_grid pairs(uint64_t hma_count, uint64_t hma3_count)
 {
-    return (swp_grid){.form = SWP_GRID_PAIRS,
-                      .combos_count = hma_count * hma3_count,
-                      .hma_count = hma_count,
-                      .hma3_count = hma3_count};
+    return (swp_grid){
+        .form = SWP_GRID_PAIRS, .combos_count = hma_count * hma3_count, .hma_count = hma_count, .hma3_count = hma3_count};
 }
 
 TEST(order_takes_each_combo_of_a_run_once)
 {
-    const uint64_t shapes[][3] = {{1, 1, 8},   {1, 50, 8},  {50, 1, 8},  {7, 5, 12},   {90, 90, 512},
+    const uint64_t shapes[][3] = {{1, 1, 8},    {1, 50, 8},   {50, 1, 8},  {7, 5, 12},   {90, 90, 512},
                                   {3, 700, 64}, {700, 3, 64}, {13, 17, 1}, {40, 33, 100}};
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         swp_grid grid = pairs(shapes[s][0], shapes[s][1]);

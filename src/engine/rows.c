@@ -15,8 +15,14 @@ swp_sweep_result swp__rows_over(void *memory, uint64_t columns, uint64_t rows_co
             next += rows_count * CELL_BYTES;
         }
     }
-    return (swp_sweep_result){.pnl = at[0], .trades = at[1], .first_bar = at[2], .open_side = at[3],
-                              .open_entry_bar = at[4], .open_entry = at[5], .open_last = at[6], .open_pnl = at[7]};
+    return (swp_sweep_result){.pnl = at[0],
+                              .trades = at[1],
+                              .first_bar = at[2],
+                              .open_side = at[3],
+                              .open_entry_bar = at[4],
+                              .open_entry = at[5],
+                              .open_last = at[6],
+                              .open_pnl = at[7]};
 }
 
 static void clear_column(void *column, uint64_t rows_count, size_t size)
@@ -63,8 +69,7 @@ static double open_pnl(const swp__trade_state *s, double last)
     return swp__canonical((double)s->position * (last - s->entry) / s->entry * 100.0);
 }
 
-void swp__row_write(const swp_sweep_result *r, uint64_t row, const swp__trade_state *s, const swp_window *window,
-                    double last)
+void swp__row_write(const swp_sweep_result *r, uint64_t row, const swp__trade_state *s, const swp_window *window, double last)
 {
     bool open = s->position != 0;
     if (r->pnl != NULL) {

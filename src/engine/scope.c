@@ -55,8 +55,7 @@ swp_status swp__scope_check_room(const swp__scope *scope, swp_error *error)
     uint64_t limit = scope->store->limits->max_handles;
     if (scope->uses_count >= limit) {
         return swp__fail_limit(error, limit, scope->uses_count + 1,
-                               "series: %" PRIu64 " are in use on this connection, which is the limit",
-                               scope->uses_count);
+                               "series: %" PRIu64 " are in use on this connection, which is the limit", scope->uses_count);
     }
     return SWP_OK;
 }
@@ -173,8 +172,8 @@ static match find_content(const swp__scope *scope, swp__fingerprint fingerprint,
     return m;
 }
 
-swp_status swp__scope_find(swp__scope *scope, swp__fingerprint fingerprint, const swp__shape *shape,
-                           swp__series_info *info, swp_error *error)
+swp_status swp__scope_find(swp__scope *scope, swp__fingerprint fingerprint, const swp__shape *shape, swp__series_info *info,
+                           swp_error *error)
 {
     swp__store *store = scope->store;
     swp_status status = swp__shape_check(shape, error);
@@ -226,8 +225,7 @@ static swp__name *find_name(const swp__scope *scope, const char *text, size_t si
 static swp_status check_name_size(size_t size, swp_error *error)
 {
     if (size < 1 || size > SWP__SERIES_NAME_MAX) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "name is %zu bytes, expected 1..%d", size,
-                         SWP__SERIES_NAME_MAX);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "name is %zu bytes, expected 1..%d", size, SWP__SERIES_NAME_MAX);
     }
     return SWP_OK;
 }
@@ -242,8 +240,8 @@ swp_status swp__scope_open(swp__scope *scope, const char *text, size_t size, swp
     pthread_mutex_lock(&store->lock);
     swp__name *name = find_name(scope, text, size);
     if (name == NULL) {
-        status = swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "no series is named \"%.*s\", or it was evicted",
-                           (int)size, text);
+        status =
+            swp__fail(error, SWP_NOT_FOUND, SWP_AT_NONE, "no series is named \"%.*s\", or it was evicted", (int)size, text);
     } else {
         status = swp__scope_add_use(scope, name->held, name->held->handle, error);
     }
@@ -286,8 +284,7 @@ static swp_status name_use(swp__scope *scope, uint64_t handle, const char *text,
         return add_name(scope, use->held, text, size, error);
     }
     if (taken->held != use->held) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "name \"%.*s\" is taken by another series", (int)size,
-                         text);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "name \"%.*s\" is taken by another series", (int)size, text);
     }
     return SWP_OK;
 }

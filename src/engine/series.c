@@ -37,8 +37,8 @@ static swp_status judge_one(double close, uint64_t bar, uint32_t allow, swp__clo
     return SWP_OK;
 }
 
-swp_status swp__closes_judge(const double *closes, uint64_t count, uint64_t first_bar, uint32_t allow,
-                             swp__closes_seen *seen, swp_error *error)
+swp_status swp__closes_judge(const double *closes, uint64_t count, uint64_t first_bar, uint32_t allow, swp__closes_seen *seen,
+                             swp_error *error)
 {
     enum { CHUNK = 512 };
     for (uint64_t i = 0; i < count; i += CHUNK) {
@@ -59,8 +59,8 @@ swp_status swp__closes_judge(const double *closes, uint64_t count, uint64_t firs
     return SWP_OK;
 }
 
-swp_status swp_series_new(swp_engine *engine, const double *close, uint64_t bars_count, uint32_t allow,
-                          swp_memory memory, swp_series **series, swp_error *error)
+swp_status swp_series_new(swp_engine *engine, const double *close, uint64_t bars_count, uint32_t allow, swp_memory memory,
+                          swp_series **series, swp_error *error)
 {
     if (engine == NULL || close == NULL || series == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, engine == NULL ? 1 : close == NULL ? 2 : 6, "series: NULL pointer");

@@ -20,7 +20,7 @@ typedef struct swp__closes_seen {
 
 /* Judges closes[count], the first of which is bar `first_bar`, by a sum of SWP_ALLOW_* and adds to *seen. BAD_PARAM:
  * a close is refused (at: its bar). */
-swp_status swp__closes_judge(const double *closes, uint64_t count, uint64_t first_bar, uint32_t allow,
-                             swp__closes_seen *seen, swp_error *error);
+swp_status swp__closes_judge(const double *closes, uint64_t count, uint64_t first_bar, uint32_t allow, swp__closes_seen *seen,
+                             swp_error *error);
 
 #endif

@@ -9,8 +9,9 @@
 TEST(closes_are_judged_alike_one_by_one_and_in_a_crowd)
 {
     enum { BARS = 1100, KINDS = 14 };
-    const double kinds[KINDS] = {1.0, DBL_MIN, DBL_TRUE_MIN, DBL_MAX, 0.0, -0.0, -DBL_TRUE_MIN, -1.0, -DBL_MAX,
-                                 (double)INFINITY, -(double)INFINITY, (double)NAN, -(double)NAN, nextafter(DBL_MAX, 0.0)};
+    const double kinds[KINDS] = {
+        1.0,  DBL_MIN,  DBL_TRUE_MIN,     DBL_MAX,           0.0,         -0.0,         -DBL_TRUE_MIN,
+        -1.0, -DBL_MAX, (double)INFINITY, -(double)INFINITY, (double)NAN, -(double)NAN, nextafter(DBL_MAX, 0.0)};
     const size_t places[] = {0, 1, 511, 512, 1023, 1024, BARS - 1};
     static double closes[BARS];
     swp__test_walk(closes, BARS, 1);

@@ -56,8 +56,13 @@ static swp_sweep_request request_of(swp_kernel kernel, uint64_t combos, swp_entr
 
 static swp_sweep_result result_of(numbers *n)
 {
-    return (swp_sweep_result){.pnl = n->pnl, .trades = n->trades, .first_bar = n->first_bar, .open_side = n->side,
-                              .open_entry_bar = n->entry_bar, .open_entry = n->entry, .open_last = n->last,
+    return (swp_sweep_result){.pnl = n->pnl,
+                              .trades = n->trades,
+                              .first_bar = n->first_bar,
+                              .open_side = n->side,
+                              .open_entry_bar = n->entry_bar,
+                              .open_entry = n->entry,
+                              .open_last = n->last,
                               .open_pnl = n->open_pnl};
 }
 
@@ -80,8 +85,7 @@ TEST(threads_that_share_a_chain_give_what_one_thread_gives)
     const swp_kernel kernels[] = {SWP_KERNEL_EXACT, SWP_KERNEL_CERTIFIED};
     for (size_t i = 0; i < 9; i++) {
         fill_inputs(kinds[i % 5], i);
-        swp_sweep_request request =
-            request_of(kernels[i % 2], combos[i / 3], i % 2 == 0 ? SWP_ENTRY_FIRST : SWP_ENTRY_CROSS);
+        swp_sweep_request request = request_of(kernels[i % 2], combos[i / 3], i % 2 == 0 ? SWP_ENTRY_FIRST : SWP_ENTRY_CROSS);
         sweep(1, &request, &one);
         for (uint32_t threads = 2; threads <= 8; threads += 3) {
             sweep(threads, &request, &many);

@@ -52,7 +52,7 @@ typedef struct swp__shape {
 
 typedef struct swp__series_info {
     uint64_t handle;
-    swp__fingerprint fingerprint; /* of the columns in the order of their bits; zero: not known */
+    swp__fingerprint fingerprint;      /* of the columns in the order of their bits; zero: not known */
     bool is_fingerprinted, is_counted; /* fingerprint, nan_count known: not at first for adopted memory */
     uint64_t bars_count, nan_count;
     double first, last; /* closes */
@@ -79,8 +79,7 @@ void swp__store_trim(swp__store *store, uint64_t bytes);
 /* ---- scopes ---- */
 
 /* NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__scope_new(swp__store *store, swp__identity identity, swp__scope **scope,
-                                         swp_error *error);
+SWP_MUST_CHECK swp_status swp__scope_new(swp__store *store, swp__identity identity, swp__scope **scope, swp_error *error);
 
 /* Ends the scope's uses and uploads. Its loads must have ended. NULL is a no-op. */
 void swp__scope_free(swp__scope *scope);
@@ -91,8 +90,8 @@ SWP_MUST_CHECK swp_status swp__scope_find(swp__scope *scope, swp__fingerprint fi
                                           swp__series_info *info, swp_error *error);
 
 /* By name. BAD_PARAM (not 1..255 bytes), NOT_FOUND, LIMIT (max_handles), NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__scope_open(swp__scope *scope, const char *name, size_t name_size,
-                                          swp__series_info *info, swp_error *error);
+SWP_MUST_CHECK swp_status swp__scope_open(swp__scope *scope, const char *name, size_t name_size, swp__series_info *info,
+                                          swp_error *error);
 
 /* Undoes one use; or ends an upload, whose number is given likewise. NOT_FOUND. */
 SWP_MUST_CHECK swp_status swp__scope_drop(swp__scope *scope, uint64_t handle, swp_error *error);
@@ -119,8 +118,7 @@ size_t swp__scope_list(swp__scope *scope, char *text, size_t size);
 
 /* The series of a handle, for a sweep: it stays until given back, whatever the scope does meanwhile. NOT_FOUND;
  * BAD_PARAM, as swp__load_commit (adopted memory, at its first use). */
-SWP_MUST_CHECK swp_status swp__store_take(swp__scope *scope, uint64_t handle, const swp_series **series,
-                                          swp_error *error);
+SWP_MUST_CHECK swp_status swp__store_take(swp__scope *scope, uint64_t handle, const swp_series **series, swp_error *error);
 
 void swp__store_give(swp__store *store, const swp_series *series);
 
@@ -153,8 +151,8 @@ void swp__load_free(swp__load *load);
  * without gaps. Neither hashed nor judged until first used. `release` is called when the series goes; not on
  * failure. Errors as swp__load_new. */
 SWP_MUST_CHECK swp_status swp__store_adopt(swp__scope *scope, const swp__shape *shape, const void *memory,
-                                           void (*release)(void *context, const void *memory, uint64_t size),
-                                           void *context, swp__series_info *info, swp_error *error);
+                                           void (*release)(void *context, const void *memory, uint64_t size), void *context,
+                                           swp__series_info *info, swp_error *error);
 
 /* ---- uploads: a load in parts ---- */
 

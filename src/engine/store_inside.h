@@ -34,19 +34,19 @@ typedef struct swp__held {
     swp__store *store;
     swp__owner *owner;
     swp__map_node by_content;
-    struct swp__held *next, *previous;              /* of its owner */
-    struct swp__held *less_recent, *more_recent;    /* while nobody uses it: store->oldest ... store->newest */
+    struct swp__held *next, *previous;           /* of its owner */
+    struct swp__held *less_recent, *more_recent; /* while nobody uses it: store->oldest ... store->newest */
     struct swp__held *next_pinned;
     swp__shape shape;
-    const char *columns[SWP__SERIES_COLUMNS];       /* NULL: not there */
+    const char *columns[SWP__SERIES_COLUMNS]; /* NULL: not there */
     uint64_t handle;
     swp__fingerprint fingerprint;
     swp__closes_seen seen;
     bool is_judged, is_hashed, is_pinned;
-    uint64_t users;                                 /* scopes, sweeps, comparisons, and the pin */
+    uint64_t users; /* scopes, sweeps, comparisons, and the pin */
     swp__name *names;
     size_t block_size;
-    uint64_t charge;                                /* bytes counted against max_memory */
+    uint64_t charge; /* bytes counted against max_memory */
     const void *adopted;
     void (*release)(void *context, const void *memory, uint64_t size);
     void *release_context;

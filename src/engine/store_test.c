@@ -45,8 +45,8 @@ static swp__scope *new_scope(fixture *f, swp__identity identity)
 }
 
 /* Loads closes under a policy. */
-static swp_status load_under(swp__scope *scope, const double *close, uint64_t count, uint32_t policy,
-                             swp__series_info *info, swp_error *error)
+static swp_status load_under(swp__scope *scope, const double *close, uint64_t count, uint32_t policy, swp__series_info *info,
+                             swp_error *error)
 {
     swp__load *load;
     swp_status status = swp__load_new(scope, &(swp__shape){count, SWP__SERIES_CLOSE, policy}, &load, error);
@@ -80,8 +80,7 @@ static bool is_in_use(swp__scope *scope, uint64_t handle)
     return status == SWP_OK;
 }
 
-static swp_status find(swp__scope *scope, swp__fingerprint fingerprint, uint64_t count, uint32_t policy,
-                       swp__series_info *info)
+static swp_status find(swp__scope *scope, swp__fingerprint fingerprint, uint64_t count, uint32_t policy, swp__series_info *info)
 {
     return swp__scope_find(scope, fingerprint, &(swp__shape){count, SWP__SERIES_CLOSE, policy}, info, NULL);
 }
@@ -158,8 +157,9 @@ TEST(store_refuses_the_first_close_or_time_at_any_step)
     for (size_t kind = 0; kind < 4; kind++) {
         for (uint64_t piece = 8; piece <= 4096; piece = piece * 3 / 8 * 8 + 8) {
             swp__load *load;
-            assert_int_equal(swp__load_new(scope, &(swp__shape){BARS, SWP__SERIES_CLOSE | SWP__SERIES_TIME, SWP_ALLOW_NAN},
-                                           &load, NULL), SWP_OK);
+            assert_int_equal(
+                swp__load_new(scope, &(swp__shape){BARS, SWP__SERIES_CLOSE | SWP__SERIES_TIME, SWP_ALLOW_NAN}, &load, NULL),
+                SWP_OK);
             double *close = swp__load_column(load, SWP__SERIES_CLOSE);
             int64_t *time = swp__load_column(load, SWP__SERIES_TIME);
             swp__test_walk(close, BARS, 1);
@@ -184,8 +184,9 @@ TEST(store_refuses_the_first_close_or_time_at_any_step)
                 continue;
             }
             assert_int_equal(error.at, kind == 1 ? 200 : 250);
-            assert_string_equal(error.message, kind == 1 ? "time of bar 200, 1490, is not after 1490, that of the bar before"
-                                                         : "close of bar 250, Infinity, is infinite; allow \"inf\" to let it in");
+            assert_string_equal(error.message, kind == 1
+                                                   ? "time of bar 200, 1490, is not after 1490, that of the bar before"
+                                                   : "close of bar 250, Infinity, is infinite; allow \"inf\" to let it in");
         }
     }
     assert_int_equal(swp__store_count(f->store).series, 1);
@@ -442,10 +443,9 @@ TEST(store_list_is_json_of_what_the_identity_may_open_or_find)
     assert_int_equal(swp__scope_pin(server, info.handle, NULL), SWP_OK);
     load_ramp(other, 7, 3);
     text = list_of(mine);
-    assert_string_equal(text,
-                        "[\n{\"name\": \"a \\\"quoted\\\" \\\\ name\", \"handle\": \"0xc0ffee00000001\", \"bars\": 2, "
-                        "\"columns\": [\"close\"], \"bytes\": 16, \"fingerprint\": \"cd5d4ed9d0bb36b22029723e30b63531\", "
-                        "\"pinned\": true}]\n");
+    assert_string_equal(text, "[\n{\"name\": \"a \\\"quoted\\\" \\\\ name\", \"handle\": \"0xc0ffee00000001\", \"bars\": 2, "
+                              "\"columns\": [\"close\"], \"bytes\": 16, \"fingerprint\": \"cd5d4ed9d0bb36b22029723e30b63531\", "
+                              "\"pinned\": true}]\n");
     free(text);
     load_ramp(mine, 9, 4);
     text = list_of(mine);
@@ -736,8 +736,9 @@ TEST(store_answers_no_memory_for_each_allocation_that_fails_and_leaks_nothing)
     do {
         fixture *f = calloc(1, sizeof *f);
         swp_allocator allocator = swp__test_allocator(&f->memory);
-        assert_int_equal(swp__engine_new(&(swp_engine_options){.threads = 1, .allocator = &allocator}, NULL, true,
-                                         &f->engine, NULL), SWP_OK);
+        assert_int_equal(
+            swp__engine_new(&(swp_engine_options){.threads = 1, .allocator = &allocator}, NULL, true, &f->engine, NULL),
+            SWP_OK);
         f->memory.fail_at = f->memory.allocs_count + ++nth;
         status = swp__store_new(f->engine, EPOCH, &f->store, NULL);
         if (status == SWP_OK) {

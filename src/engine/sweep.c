@@ -109,8 +109,8 @@ typedef struct sizes {
     size_t combos, states, rows; /* of a chain */
     size_t words, first_valid;   /* of a segment */
     size_t segments_per_slot;
-    size_t slot_with_all;        /* a slot, a chain and segments */
-    double combo_ns;             /* at most about this for one combo over all windows */
+    size_t slot_with_all; /* a slot, a chain and segments */
+    double combo_ns;      /* at most about this for one combo over all windows */
 } sizes;
 
 static size_t round_up_64(size_t size)
@@ -172,8 +172,8 @@ static sizes size_slots(swp__sweep *plan)
         .combos = round_up_64(plan->batch * sizeof(swp_params)),
         .states = round_up_64(plan->batch * sizeof(swp__trade_state)),
         .rows = round_up_64(plan->batch * sizeof(uint64_t)),
-        .combo_ns = plan->kernel->cost_ns(combos, plan->batch) / (double)plan->batch * (double)bars_count *
-                    (double)plan->windows_count,
+        .combo_ns =
+            plan->kernel->cost_ns(combos, plan->batch) / (double)plan->batch * (double)bars_count * (double)plan->windows_count,
     };
     plan->slots_count = (uint32_t)least(plan->slots_count, most_slots(plan, s.combo_ns));
     s.slot = round_up_64(sizeof(swp__slot)) + plan->kernel->scratch_size(bars_count, &largest, plan->batch);
@@ -352,8 +352,8 @@ static uint32_t useful_threads(const swp__sweep *sweep, const sizes *s)
 
 /* Checked, sized and allocated; *useful is how many threads will have something to do. */
 static swp_status make_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
-                             const swp_sweep_result *result, const swp__listener *listener, swp__sweep **made,
-                             uint32_t *useful, swp_error *error)
+                             const swp_sweep_result *result, const swp__listener *listener, swp__sweep **made, uint32_t *useful,
+                             swp_error *error)
 {
     swp_status status = check_request(engine, series, request, listener, error);
     if (status != SWP_OK) {
@@ -422,8 +422,7 @@ static swp_status check_arguments(const void *const *pointers, size_t count, swp
 }
 
 swp_status swp__sweep_start(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
-                            const swp_sweep_result *result, const swp__listener *listener, swp__sweep **sweep,
-                            swp_error *error)
+                            const swp_sweep_result *result, const swp__listener *listener, swp__sweep **sweep, swp_error *error)
 {
     assert(listener->done != NULL && (listener->block != NULL || listener->trade != NULL || result != NULL));
     assert(listener->trade == NULL || (request->grid.combos_count == 1 && request->windows_count <= 1));

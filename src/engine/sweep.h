@@ -55,8 +55,8 @@ SWP_MUST_CHECK swp_status swp__sweep_check(const swp_sweep_request *request, uin
  * also when no thread can be started. WRONG_PROCESS comes first. On CANCELLED the arrays of `result` hold nothing of
  * use but where `finished` is 1 in an array cleared before. */
 SWP_MUST_CHECK swp_status swp__sweep_start(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
-                                           const swp_sweep_result *result, const swp__listener *listener,
-                                           swp__sweep **sweep, swp_error *error);
+                                           const swp_sweep_result *result, const swp__listener *listener, swp__sweep **sweep,
+                                           swp_error *error);
 
 /* Asks for an early end; `done` still comes, with OK when all was finished just before. Any thread, until
  * swp__sweep_free. */

@@ -34,8 +34,8 @@ static void fill_lengths(int64_t (*rows)[SWP_PARAMS_COUNT], int64_t count, int64
 /* With the strict kernel, which is slow: these tests count units. */
 static swp_sweep_request rows_request(const int64_t *rows, uint64_t combos_count)
 {
-    return (swp_sweep_request){.grid = {.form = SWP_GRID_ROWS, .combos_count = combos_count, .rows = rows}, .fee = 0.09,
-                               .kernel = SWP_KERNEL_STRICT};
+    return (swp_sweep_request){
+        .grid = {.form = SWP_GRID_ROWS, .combos_count = combos_count, .rows = rows}, .fee = 0.09, .kernel = SWP_KERNEL_STRICT};
 }
 
 /* ---- the specification once more, short and slow, over the bars of one window ---- */
@@ -123,9 +123,15 @@ typedef struct columns {
 
 static swp_sweep_result result_of(columns *c)
 {
-    return (swp_sweep_result){.pnl = c->pnl, .trades = c->trades, .first_bar = c->first_bar, .open_side = c->side,
-                              .open_entry_bar = c->entry_bar, .open_entry = c->entry, .open_last = c->last,
-                              .open_pnl = c->open_pnl, .finished = c->finished};
+    return (swp_sweep_result){.pnl = c->pnl,
+                              .trades = c->trades,
+                              .first_bar = c->first_bar,
+                              .open_side = c->side,
+                              .open_entry_bar = c->entry_bar,
+                              .open_entry = c->entry,
+                              .open_last = c->last,
+                              .open_pnl = c->open_pnl,
+                              .finished = c->finished};
 }
 
 static void assert_row(const columns *c, size_t row, const expected *e)
@@ -159,8 +165,8 @@ TEST(results_are_in_input_order_and_the_same_for_any_thread_count)
         swp_engine *engine = new_engine(threads[t]);
         swp_series *series = new_series(engine, close, BARS);
         swp_sweep_request request = rows_request(rows[0], COMBOS);
-        assert_int_equal(swp_sweep(engine, series, &request,
-                                   &(swp_sweep_result){.pnl = pnl[t], .trades = trades[t]}, NULL), SWP_OK);
+        assert_int_equal(swp_sweep(engine, series, &request, &(swp_sweep_result){.pnl = pnl[t], .trades = trades[t]}, NULL),
+                         SWP_OK);
         swp_series_free(series);
         swp_engine_free(engine);
     }
@@ -299,8 +305,7 @@ TEST(sweep_cancelled_on_the_way_leaves_whole_rows_and_zeros)
         swp__test_clock clock = {.on_read = cancel_on_read, .context = &when};
         swp_clock clock_of = swp__test_clock_of(&clock);
         swp_engine *engine;
-        assert_int_equal(swp_engine_new(&(swp_engine_options){.threads = threads, .clock = &clock_of}, &engine, NULL),
-                         SWP_OK);
+        assert_int_equal(swp_engine_new(&(swp_engine_options){.threads = threads, .clock = &clock_of}, &engine, NULL), SWP_OK);
         swp_series *series = new_series(engine, close, BARS);
         swp_sweep_request request = rows_request(rows[0], COMBOS);
         request.cancel = &cancel;
@@ -499,10 +504,11 @@ TEST(sweep_allocates_once_before_it_starts_whatever_the_number_of_combos)
     swp_engine *engine;
     assert_int_equal(swp_engine_new(&options, &engine, NULL), SWP_OK);
     swp_series *series = new_series(engine, close, BARS);
-    swp_sweep_request request = {
-        .grid = {.form = SWP_GRID_AXES, .combos_count = 100000, .axes = {lengths, lengths, ones, ones, ones, ones},
-                 .axis_counts = {1000, 100, 1, 1, 1, 1}},
-        .kernel = SWP_KERNEL_STRICT};
+    swp_sweep_request request = {.grid = {.form = SWP_GRID_AXES,
+                                          .combos_count = 100000,
+                                          .axes = {lengths, lengths, ones, ones, ones, ones},
+                                          .axis_counts = {1000, 100, 1, 1, 1, 1}},
+                                 .kernel = SWP_KERNEL_STRICT};
     static int64_t trades[100000];
     assert_int_equal(swp_sweep(engine, series, &request, &(swp_sweep_result){.trades = trades}, NULL), SWP_OK);
     assert_int_equal(memory.allocs_count, 4); /* engine, workers, series, sweep */
@@ -555,8 +561,8 @@ TEST(sweep_answers_no_memory_for_each_allocation_that_fails_and_leaks_nothing)
 
 /* ---- refusals ---- */
 
-static void assert_refused(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
-                           swp_status status, uint64_t at, const char *message)
+static void assert_refused(swp_engine *engine, const swp_series *series, const swp_sweep_request *request, swp_status status,
+                           uint64_t at, const char *message)
 {
     double pnl = 0.5;
     swp_error error;
@@ -574,8 +580,11 @@ TEST(sweep_refuses_in_the_stated_order_and_names_the_place)
     swp_window windows[] = {{0, 0, 5}, {3, 2, 5}};
     swp_engine *engine = new_engine(1);
     swp_series *series = new_series(engine, close, 5);
-    swp_sweep_request r = {.grid = {.form = (swp_grid_form)3}, .fee = (double)NAN, .entry = (swp_entry)2,
-                           .kernel = (swp_kernel)99, .windows_count = 2};
+    swp_sweep_request r = {.grid = {.form = (swp_grid_form)3},
+                           .fee = (double)NAN,
+                           .entry = (swp_entry)2,
+                           .kernel = (swp_kernel)99,
+                           .windows_count = 2};
     assert_refused(NULL, NULL, NULL, SWP_BAD_PARAM, 1, "sweep: NULL pointer");
     assert_refused(engine, NULL, NULL, SWP_BAD_PARAM, 2, "sweep: NULL pointer");
     assert_refused(engine, series, NULL, SWP_BAD_PARAM, 3, "sweep: NULL pointer");
@@ -625,7 +634,8 @@ TEST(sweep_refuses_more_than_2_to_the_40_results)
     }
     swp_cancel cancel = {0};
     swp_cancel_request(&cancel);
-    swp_sweep_request r = {.grid = {.form = SWP_GRID_AXES, .combos_count = UINT64_C(1) << 40,
+    swp_sweep_request r = {.grid = {.form = SWP_GRID_AXES,
+                                    .combos_count = UINT64_C(1) << 40,
                                     .axes = {lists[0], lists[1], one, one, one, one},
                                     .axis_counts = {1 << 20, 1 << 20, 1, 1, 1, 1}},
                            .cancel = &cancel};

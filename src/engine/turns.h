@@ -27,13 +27,13 @@ typedef struct swp__chain {
     const swp_window *window;
     swp__slice slice;
     int64_t quantum_bars;
-    int64_t bar;                /* the first one nobody has begun */
-    double bar_ns, chain_ns;    /* estimates: one bar, all */
-    uint64_t rows_count;        /* combos of the batch, those without bars enough included */
-    size_t combos_count;        /* that have bars enough */
-    swp_params *combos;         /* [batch] */
-    swp__trade_state *states;   /* [batch] */
-    uint64_t *rows;             /* [batch] where each combo's numbers go */
+    int64_t bar;              /* the first one nobody has begun */
+    double bar_ns, chain_ns;  /* estimates: one bar, all */
+    uint64_t rows_count;      /* combos of the batch, those without bars enough included */
+    size_t combos_count;      /* that have bars enough */
+    swp_params *combos;       /* [batch] */
+    swp__trade_state *states; /* [batch] */
+    uint64_t *rows;           /* [batch] where each combo's numbers go */
 
     /* open: guarded by engine->lock */
     uint32_t running;           /* threads that find signs of it */
@@ -81,34 +81,34 @@ struct swp__sweep {
     const swp__kernel *kernel;
     swp__exec exec;
     uint64_t combos_count;
-    swp__order order;      /* of the combos of a part */
-    uint64_t part_combos;  /* combos a part */
-    size_t batch;          /* combos a chain */
-    int64_t segment_bars;  /* that a segment has room for; 0: the kernel needs none */
+    swp__order order;     /* of the combos of a part */
+    uint64_t part_combos; /* combos a part */
+    size_t batch;         /* combos a chain */
+    int64_t segment_bars; /* that a segment has room for; 0: the kernel needs none */
     uint32_t slots_count, parts_count;
     uint32_t useful_threads; /* that will have something to do, by an estimate */
-    size_t block_size; /* of the memory that holds all this */
+    size_t block_size;       /* of the memory that holds all this */
 
     /* guarded by engine->lock */
     swp__sweep *next, *previous; /* in the engine's ring */
     pthread_cond_t changed;      /* a slot came back; only a caller of swp_sweep waits */
     swp_cancel cancel;
-    uint64_t units_count;          /* taken: who has had the least goes first */
-    uint64_t next_combo;           /* first one of the next part */
-    uint64_t combos_done;          /* of finished parts */
+    uint64_t units_count; /* taken: who has had the least goes first */
+    uint64_t next_combo;  /* first one of the next part */
+    uint64_t combos_done; /* of finished parts */
     uint64_t rows_done;
-    uint64_t progress_ns;          /* when progress was last reported */
-    double pace;                   /* measured over estimated nanoseconds, at least 1 */
-    uint32_t running;              /* slots taken and not given back */
-    uint32_t parts_out;            /* blocks with the listener */
-    uint64_t opened_count;         /* chains that were ever open */
-    bool reporting;                /* a thread is inside request.progress */
-    swp__slot *ready, *idle;       /* slots with and without chains of their own, nobody at work on them */
-    swp__chain *chains;            /* free ones */
-    swp__chain *open;              /* that have bars nobody has begun */
-    swp__segment *segments;        /* free ones */
-    swp__part *filling;            /* the part chains are claimed from */
-    swp__part *parts;              /* free ones */
+    uint64_t progress_ns;    /* when progress was last reported */
+    double pace;             /* measured over estimated nanoseconds, at least 1 */
+    uint32_t running;        /* slots taken and not given back */
+    uint32_t parts_out;      /* blocks with the listener */
+    uint64_t opened_count;   /* chains that were ever open */
+    bool reporting;          /* a thread is inside request.progress */
+    swp__slot *ready, *idle; /* slots with and without chains of their own, nobody at work on them */
+    swp__chain *chains;      /* free ones */
+    swp__chain *open;        /* that have bars nobody has begun */
+    swp__segment *segments;  /* free ones */
+    swp__part *filling;      /* the part chains are claimed from */
+    swp__part *parts;        /* free ones */
 };
 
 /* Gives the calling thread one turn: a unit of a sweep, or the end of one. Unlocks meanwhile. False: nothing to do. */

@@ -58,11 +58,12 @@ static swp_sweep_request axes_request(lengths *l, uint64_t combos_count)
     }
     l->one[0] = 4;
     l->p[0] = 6;
-    return (swp_sweep_request){
-        .grid = {.form = SWP_GRID_AXES, .combos_count = combos_count, .axes = {l->one, l->full, l->one, l->one, l->one, l->p},
-                 .axis_counts = {1, combos_count, 1, 1, 1, 1}},
-        .fee = 0.09,
-        .kernel = SWP_KERNEL_STRICT};
+    return (swp_sweep_request){.grid = {.form = SWP_GRID_AXES,
+                                        .combos_count = combos_count,
+                                        .axes = {l->one, l->full, l->one, l->one, l->one, l->p},
+                                        .axis_counts = {1, combos_count, 1, 1, 1, 1}},
+                               .fee = 0.09,
+                               .kernel = SWP_KERNEL_STRICT};
 }
 
 /* What became of a sweep. */
@@ -255,8 +256,9 @@ TEST(a_caller_that_helps_has_a_small_sweep_done_at_once)
     ended e = {0};
     swp__listener listener = {.done = hear_end, .context = &e, .caller_helps = true};
     swp__sweep *sweep;
-    assert_int_equal(swp__sweep_start(f->engine, f->series, &request, &(swp_sweep_result){.trades = &trades}, &listener,
-                                      &sweep, NULL), SWP_OK);
+    assert_int_equal(
+        swp__sweep_start(f->engine, f->series, &request, &(swp_sweep_result){.trades = &trades}, &listener, &sweep, NULL),
+        SWP_OK);
     assert_int_equal(e.calls, 1);
     assert_true(trades > 0);
     swp__sweep_free(sweep);
@@ -374,8 +376,8 @@ static swp__listener collect_into(collector *c, uint64_t windows_count)
     memset(c, 0, sizeof *c);
     pthread_mutex_init(&c->lock, NULL);
     c->windows_count = windows_count;
-    return (swp__listener){.done = hear_collected, .block = hear_block, .context = c,
-                           .columns = SWP__ROW_PNL | SWP__ROW_FIRST_BAR};
+    return (swp__listener){
+        .done = hear_collected, .block = hear_block, .context = c, .columns = SWP__ROW_PNL | SWP__ROW_FIRST_BAR};
 }
 
 static bool release_one(collector *c)
@@ -484,12 +486,13 @@ TEST(grid_of_2_to_the_40_combos_streams_in_bounded_memory)
     for (int64_t i = 0; i < 1 << 10; i++) {
         many[i] = 1 + i % 16;
     }
-    swp_sweep_request request = {
-        .grid = {.form = SWP_GRID_AXES, .combos_count = UINT64_C(1) << 40, .axes = {many, many, many, many, few, few},
-                 .axis_counts = {1 << 10, 1 << 10, 1 << 10, 1 << 10, 1, 1}},
-        .kernel = SWP_KERNEL_STRICT,
-        .windows = &(swp_window){0, 0, 40},
-        .windows_count = 1};
+    swp_sweep_request request = {.grid = {.form = SWP_GRID_AXES,
+                                          .combos_count = UINT64_C(1) << 40,
+                                          .axes = {many, many, many, many, few, few},
+                                          .axis_counts = {1 << 10, 1 << 10, 1 << 10, 1 << 10, 1, 1}},
+                                 .kernel = SWP_KERNEL_STRICT,
+                                 .windows = &(swp_window){0, 0, 40},
+                                 .windows_count = 1};
     static collector c;
     swp__listener listener = collect_into(&c, 1);
     swp__sweep *sweep;
@@ -523,8 +526,10 @@ TEST(blocks_of_a_pairs_grid_equal_the_whole)
     for (int64_t i = 0; i < 20; i++) {
         memcpy(hma3[i], (int64_t[]){1 + i, 2 + i, 3 + i}, sizeof hma3[i]);
     }
-    swp_sweep_request request = {.grid = {.form = SWP_GRID_PAIRS, .combos_count = 600, .hma = hma[0], .hma_count = 30,
-                                          .hma3 = hma3[0], .hma3_count = 20}, .fee = 0.09};
+    swp_sweep_request request = {
+        .grid =
+            {.form = SWP_GRID_PAIRS, .combos_count = 600, .hma = hma[0], .hma_count = 30, .hma3 = hma3[0], .hma3_count = 20},
+        .fee = 0.09};
     static collector c;
     for (int kernel = 0; swp_kernel_name((swp_kernel)kernel) != NULL; kernel++) {
         request.kernel = (swp_kernel)kernel;
@@ -580,8 +585,12 @@ TEST(trades_are_told_in_order_and_add_up_to_the_sweeps_pnl)
         request.windows_count = 1;
         double pnl, open_pnl, open_last;
         int64_t trades, open_side, entry_bar;
-        swp_sweep_result result = {.pnl = &pnl, .trades = &trades, .open_side = &open_side, .open_entry_bar = &entry_bar,
-                                   .open_pnl = &open_pnl, .open_last = &open_last};
+        swp_sweep_result result = {.pnl = &pnl,
+                                   .trades = &trades,
+                                   .open_side = &open_side,
+                                   .open_entry_bar = &entry_bar,
+                                   .open_pnl = &open_pnl,
+                                   .open_last = &open_last};
         assert_int_equal(swp_sweep(f->engine, f->series, &request, &result, NULL), SWP_OK);
         told t = {0};
         swp__listener listener = {.done = hear_told, .trade = hear_trade, .context = &t};

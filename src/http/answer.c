@@ -82,8 +82,7 @@ enum MHD_Result swp__answer_error(struct MHD_Connection *connection, unsigned co
 
 enum MHD_Result swp__answer_text(struct MHD_Connection *connection, const char *type, const char *text, size_t size)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(size, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
     return queue(connection, MHD_HTTP_OK, type, NULL, response);
 }
 

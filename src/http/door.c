@@ -16,7 +16,7 @@
 #include "transport/transport.h"
 
 enum {
-    STACK_SIZE = 2 << 20,           /* of a connection's thread: JSON nests up to 2,048 deep, and is read and freed recursively */
+    STACK_SIZE = 2 << 20, /* of a connection's thread: JSON nests up to 2,048 deep, and is read and freed recursively */
     CONNECTION_POOL_SIZE = 64 << 10, /* bytes of a connection's headers and of what is on its way */
     BODY_SIZE_FIRST = 16 << 10,
     HEALTH_TIMEOUT_MS = 2000,
@@ -158,8 +158,7 @@ static enum MHD_Result run_metrics(swp__door *door, struct MHD_Connection *conne
     swp__text own = {.at = page + size, .size = PAGE_SIZE};
     add_metrics(door, memory_used, &own);
     swp__caller_enter(&door->callers, e->caller, SWP__CALLER_READING);
-    enum MHD_Result result =
-        swp__answer_text(connection, "text/plain; version=0.0.4; charset=utf-8", page, size + own.length);
+    enum MHD_Result result = swp__answer_text(connection, "text/plain; version=0.0.4; charset=utf-8", page, size + own.length);
     swp__memory_free(page);
     return result;
 }
@@ -340,12 +339,12 @@ static swp_status start(swp__door *door, swp_error *error)
     int fd = dup(door->acceptor.fd); /* the library closes its own */
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
     if (fd >= 0) {
-        door->daemon = MHD_start_daemon(
-            flags, 0, NULL, NULL, on_request, door, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-            door, MHD_OPTION_NOTIFY_COMPLETED, on_completed, door, MHD_OPTION_CONNECTION_LIMIT,
-            (unsigned)door->options.limits->max_connections + SURPLUS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-            (size_t)CONNECTION_POOL_SIZE,
-            MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        door->daemon =
+            MHD_start_daemon(flags, 0, NULL, NULL, on_request, door, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION,
+                             on_connection, door, MHD_OPTION_NOTIFY_COMPLETED, on_completed, door, MHD_OPTION_CONNECTION_LIMIT,
+                             (unsigned)door->options.limits->max_connections + SURPLUS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                             (size_t)CONNECTION_POOL_SIZE, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE,
+                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     }
     if (door->daemon == NULL) {
         int failure = errno;

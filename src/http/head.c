@@ -68,8 +68,9 @@ unsigned swp__head_judge(struct MHD_Connection *connection, const char *method, 
                          const swp__door_options *options, swp__header *extra, swp_error *error)
 {
     if (!host_is_ours(header_of(connection, MHD_HTTP_HEADER_HOST))) {
-        swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the Host header names no host of this machine: expected localhost, 127.x.y.z "
-                                                  "or [::1], with or without a port");
+        swp__fail(error, SWP_DENIED, SWP_AT_NONE,
+                  "the Host header names no host of this machine: expected localhost, 127.x.y.z "
+                  "or [::1], with or without a port");
         return MHD_HTTP_FORBIDDEN;
     }
     if (rules == NULL) {

@@ -3,8 +3,10 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 #define DAY_MS (UINT64_C(24) * 3600 * 1000)
-#define ROW(field, name, standard, minimum, maximum, unit, help)                                                        \
-    {name, offsetof(swp__http_limits, field), standard, minimum, maximum, unit, help}
+#define ROW(field, name, standard, minimum, maximum, unit, help)                                                               \
+    {                                                                                                                          \
+        name, offsetof(swp__http_limits, field), standard, minimum, maximum, unit, help                                        \
+    }
 
 const swp__limit_row swp__http_limit_rows[] = {
     ROW(max_connections, "max-connections", 64, 1, 4096, "connections", "at once; one more is told BUSY"),

@@ -60,9 +60,9 @@ static const bool is_real[SWP__SWEEP_RESULTS_COUNT] = {true, false, false, false
 
 static void put_head(swp__sweep_answer *answer)
 {
-    answer->piece_size = (size_t)snprintf(answer->piece, sizeof answer->piece,
-                                          "{\"bars\":%" PRIu64 ",\"nan\":%" PRIu64 ",\"combos\":%" PRIu64, answer->bars_count,
-                                          answer->nan_count, answer->combos_count);
+    answer->piece_size =
+        (size_t)snprintf(answer->piece, sizeof answer->piece, "{\"bars\":%" PRIu64 ",\"nan\":%" PRIu64 ",\"combos\":%" PRIu64,
+                         answer->bars_count, answer->nan_count, answer->combos_count);
     answer->part = SWP__ANSWER_COLUMNS;
 }
 

@@ -314,9 +314,9 @@ static const struct {
     const char *name;
     swp_status (*read)(const json_t *value, swp__sweep_body *body, swp_error *error);
 } members[] = {
-    {"close", read_close},   {"series", read_series}, {"allow", read_allow}, {"length", read_length},
+    {"close", read_close},   {"series", read_series},   {"allow", read_allow},     {"length", read_length},
     {"params", read_params}, {"windows", read_windows}, {"results", read_results}, {"fee", read_fee},
-    {"entry", read_entry},   {"kernel", read_kernel}, {"threads", read_threads},
+    {"entry", read_entry},   {"kernel", read_kernel},   {"threads", read_threads},
 };
 
 /* ---- the whole ---- */

@@ -317,8 +317,8 @@ static void plan_table(swp__certified_plan *p)
     const swp__exact_table *t = &p->table;
     for (size_t d = 0; d < p->distinct_count; d++) {
         const swp_params *c = &p->combos[d].filter.params;
-        p->combos[d].rows = (swp__exact_rows){row_of(t, c->half), row_of(t, c->full), row_of(t, c->third), row_of(t, c->mid),
-                                              row_of(t, c->p)};
+        p->combos[d].rows =
+            (swp__exact_rows){row_of(t, c->half), row_of(t, c->full), row_of(t, c->third), row_of(t, c->mid), row_of(t, c->p)};
     }
 }
 
@@ -401,7 +401,8 @@ static size_t choose_dense(swp__certified_plan *p, int64_t words)
         p->dense_of[count++] = d;
         exact += DENSE_COST * (double)(words * SWP__WORD_BARS) * (double)(c->smooth + c->p);
         by_word += (double)doubtful * multiply_adds(c, SWP__WORD_BARS, true);
-        longest = fmax(longest, (double)swp__larger(swp__larger(c->half, c->full), swp__larger(swp__larger(c->third, c->mid), c->p)));
+        longest =
+            fmax(longest, (double)swp__larger(swp__larger(c->half, c->full), swp__larger(swp__larger(c->third, c->mid), c->p)));
     }
     double rows = (double)(words * SWP__WORD_BARS) + (double)(p->filter->lanes * p->lead);
     return p->exact_plan_combos > 0 && exact + DENSE_COST * rows * longest < by_word ? count : 0;
@@ -451,8 +452,8 @@ void swp__certified_settle(swp__certified_plan *p, const swp__slice *slice, int6
                     table = &p->table;
                 }
                 size_t index = p->combos[d].index;
-                settle_combo(p, slice, from, d, tile, table, out->up + index * out->stride,
-                             out->down + index * out->stride, &out->first_valid[index]);
+                settle_combo(p, slice, from, d, tile, table, out->up + index * out->stride, out->down + index * out->stride,
+                             &out->first_valid[index]);
             }
         }
     }

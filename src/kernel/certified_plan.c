@@ -345,8 +345,8 @@ static bool sharing_pays(const swp__certified_plan *p)
 {
     const swp__filter_cost *cost = &p->filter->cost;
     double alone = cost->signs * (double)p->distinct_count;
-    double shared = cost->hma * (double)p->hma_count + cost->hma3 * (double)p->hma3_count +
-                    cost->pair * (double)p->distinct_count;
+    double shared =
+        cost->hma * (double)p->hma_count + cost->hma3 * (double)p->hma3_count + cost->pair * (double)p->distinct_count;
     return p->hma_count + p->hma3_count <= averages_most(p) && shared < alone;
 }
 

@@ -34,8 +34,8 @@ typedef struct swp__certified_average {
 
 /* Which bars a rule holds for, and how many in a row up to each word's first bar, not included. */
 typedef struct swp__bar_runs {
-    uint64_t *bits;     /* [words] */
-    int64_t *run;       /* [words] */
+    uint64_t *bits; /* [words] */
+    int64_t *run;   /* [words] */
 } swp__bar_runs;
 
 /* Doubtful bars of some words in a row, and what they would cost. */
@@ -64,8 +64,8 @@ typedef struct swp__certified_plan {
     uint16_t *hma_of, *hma3_of;         /* [distinct_count] */
     double *hma_rows, *hma3_rows;       /* [count][row_doubles] */
     size_t row_doubles;
-    double *bounds;                     /* [distinct_count][lanes] */
-    uint32_t *pairs;                    /* [pairs_count] distinct combos, in an order that keeps their averages near */
+    double *bounds;  /* [distinct_count][lanes] */
+    uint32_t *pairs; /* [pairs_count] distinct combos, in an order that keeps their averages near */
     size_t pairs_count;
 
     double *sums, *smoothed, *own; /* row 0 of each */
@@ -73,9 +73,9 @@ typedef struct swp__certified_plan {
      * down[d * down_combo + j * down_lane + w * down_word]. */
     uint64_t *down;
     size_t down_combo, down_lane, down_word;
-    uint64_t *doubt;               /* [distinct_count][words]; only where any_doubt */
-    bool *any_doubt;               /* [distinct_count] */
-    int64_t *first_valid;          /* [combos_count] of a superblock */
+    uint64_t *doubt;      /* [distinct_count][words]; only where any_doubt */
+    bool *any_doubt;      /* [distinct_count] */
+    int64_t *first_valid; /* [combos_count] of a superblock */
 
     /* of one superblock: certified_doubts.c */
     bool has_holes;               /* a close within reach is not finite */
@@ -86,17 +86,17 @@ typedef struct swp__certified_plan {
 
     /* of combos whose doubts are many: their params, the words found for them, and memory for the exact kernel to plan in, which
      * is that of hma_rows and the table */
-    swp_params *dense;            /* [combos_count] */
+    swp_params *dense;               /* [combos_count] */
     uint64_t *dense_up, *dense_down; /* [exact_plan_combos][words]; dense_up is `down` */
-    int64_t *dense_first_valid;   /* [combos_count] */
-    size_t *dense_of;             /* [combos_count] distinct combos */
+    int64_t *dense_first_valid;      /* [combos_count] */
+    size_t *dense_of;                /* [combos_count] distinct combos */
     void *exact_plan;
-    size_t exact_plan_combos;     /* it has room for at a time; 0: for none */
+    size_t exact_plan_combos; /* it has room for at a time; 0: for none */
 
     int64_t level_two_reach; /* longest window of level two, less 1 */
     int64_t *lengths;        /* room */
     size_t table_bytes;
-    swp__exact_table table;  /* lengths_count 0: not planned yet */
+    swp__exact_table table; /* lengths_count 0: not planned yet */
     void *exact_scratch;
 } swp__certified_plan;
 

@@ -20,9 +20,9 @@ typedef struct swp__hma_weights {
 } swp__hma_weights;
 
 typedef struct swp__hma3_weights {
-    double p;              /* V = p (P2[t] - P2[t-1]) - (P2[t-1] - P2[t-1-p]) */
-    double al, be;         /* R1[t], R2[t-1] of V */
-    double c3, c2, c1;     /* R2[t-1-third], R2[t-1-mid], R2[t-1-p] */
+    double p;          /* V = p (P2[t] - P2[t-1]) - (P2[t-1] - P2[t-1-p]) */
+    double al, be;     /* R1[t], R2[t-1] of V */
+    double c3, c2, c1; /* R2[t-1-third], R2[t-1-mid], R2[t-1-p] */
 } swp__hma3_weights;
 
 swp__hma_weights swp__hma_weights_of(const swp_params *combo, double unit);

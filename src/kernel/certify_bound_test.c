@@ -96,10 +96,10 @@ typedef struct known_input {
 } known_input;
 
 static const known_input known_worst[] = {
-    {67931, SWP__HARD_JUMPS, 163, false},      {52126, SWP__HARD_FLAT_NOISE, 5, true}, {20767, SWP__HARD_STALE, 181, false},
-    {67870, SWP__HARD_SIGNS, 137, true},       {41380, SWP__HARD_WALK, 106, true},     {1661, SWP__HARD_CONSTANT, 2, false},
-    {4424, SWP__HARD_COINS, 56, true},         {66845, SWP__HARD_ALTERNATING, 61, false},
-    {78183, SWP__HARD_TICKS, 106, false},      {21089, SWP__HARD_RAMP, 25, false},     {3968, SWP__HARD_STEPS, 181, true},
+    {67931, SWP__HARD_JUMPS, 163, false}, {52126, SWP__HARD_FLAT_NOISE, 5, true},    {20767, SWP__HARD_STALE, 181, false},
+    {67870, SWP__HARD_SIGNS, 137, true},  {41380, SWP__HARD_WALK, 106, true},        {1661, SWP__HARD_CONSTANT, 2, false},
+    {4424, SWP__HARD_COINS, 56, true},    {66845, SWP__HARD_ALTERNATING, 61, false}, {78183, SWP__HARD_TICKS, 106, false},
+    {21089, SWP__HARD_RAMP, 25, false},   {3968, SWP__HARD_STEPS, 181, true},
 };
 
 enum { KNOWN_COUNT = sizeof known_worst / sizeof known_worst[0] };
@@ -140,9 +140,9 @@ TEST(worst_error_is_a_known_share_of_the_bound)
 TEST(any_series_and_combo_stays_below_half_the_bound)
 {
     static double close[BARS];
-    const swp__hard kinds[] = {SWP__HARD_WALK, SWP__HARD_CONSTANT, SWP__HARD_TICKS, SWP__HARD_COINS, SWP__HARD_ALTERNATING,
-                               SWP__HARD_FLAT_NOISE, SWP__HARD_STALE, SWP__HARD_STEPS, SWP__HARD_RAMP, SWP__HARD_SIGNS,
-                               SWP__HARD_JUMPS, SWP__HARD_MIXED};
+    const swp__hard kinds[] = {SWP__HARD_WALK,        SWP__HARD_CONSTANT,   SWP__HARD_TICKS, SWP__HARD_COINS,
+                               SWP__HARD_ALTERNATING, SWP__HARD_FLAT_NOISE, SWP__HARD_STALE, SWP__HARD_STEPS,
+                               SWP__HARD_RAMP,        SWP__HARD_SIGNS,      SWP__HARD_JUMPS, SWP__HARD_MIXED};
     swp__random random = {11};
     uint64_t saved = swp__fpenv_enter();
     for (int round = 0; round < 240; round++) {
@@ -189,10 +189,16 @@ TEST(bound_is_the_sum_of_the_documents_terms)
         int64_t t, ts, tp;
         double hma[SWP__CERTIFY_TERMS_COUNT], hma3[SWP__CERTIFY_TERMS_COUNT];
     } cases[] = {
-        {{3, 6, 2, 1, 2, 3}, 75, 70, 67,
+        {{3, 6, 2, 1, 2, 3},
+         75,
+         70,
+         67,
          {3.0, 225.0, 11400.0, 453.0, 210.0, 6390.0, 1980.0, 27.0},
          {5.0, 375.0, 14250.0, 567.5, 335.0, 9491.666666666666, 178476.83333333334, 45.0}},
-        {{100, 200, 14, 33, 50, 100}, 725, 711, 611,
+        {{100, 200, 14, 33, 50, 100},
+         725,
+         711,
+         611,
          {3.0, 2175.0, 210540.0, 873.0, 2133.0, 25085.92640756613, 775.1269395596277, 451.0},
          {5.0, 3625.0, 52113.86138613861, 220.34653465346534, 3055.0, 44028.29702970297, 27619.301906425935, 771.0}},
     };
@@ -357,8 +363,8 @@ TEST(each_stage_of_rounding_stays_below_its_own_term)
     swp__random random = {5};
     uint64_t saved = swp__fpenv_enter();
     for (int round = 0; round < 60; round++) {
-        const swp__hard kinds[] = {SWP__HARD_WALK, SWP__HARD_SIGNS, SWP__HARD_JUMPS, SWP__HARD_STALE, SWP__HARD_COINS,
-                                   SWP__HARD_FLAT_NOISE};
+        const swp__hard kinds[] = {SWP__HARD_WALK,  SWP__HARD_SIGNS, SWP__HARD_JUMPS,
+                                   SWP__HARD_STALE, SWP__HARD_COINS, SWP__HARD_FLAT_NOISE};
         swp__hard_fill(close, STAGE_BARS, kinds[round % 6], &random);
         swp_params c = swp__hard_combo(&random, round < 30 ? 12 : 200);
         int64_t lead = swp_params_bars_needed(&c) - 1;

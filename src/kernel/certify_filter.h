@@ -26,7 +26,7 @@ typedef struct swp__filter_block {
     int64_t lead; /* rows before row 0 that hold bars; two more hold zeros */
     double *sums; /* double running sums of close - c */
     double range[SWP__FILTER_LANES_MAX], level[SWP__FILTER_LANES_MAX]; /* R and M, of closes as they were scaled */
-    double underflow[SWP__FILTER_LANES_MAX];    /* added to E / unit */
+    double underflow[SWP__FILTER_LANES_MAX];                           /* added to E / unit */
     double overflow_sum[SWP__FILTER_LANES_MAX]; /* the reference does not overflow in sums below this many largest closes */
 } swp__filter_block;
 
@@ -39,7 +39,7 @@ typedef struct swp__filter_smooth {
 /* What the loops need of a combo. */
 typedef struct swp__filter_combo {
     swp_params params;
-    swp__hma_weights hma;   /* both in units of d_p^2, so that hma3.c1 is -1 */
+    swp__hma_weights hma; /* both in units of d_p^2, so that hma3.c1 is -1 */
     swp__hma3_weights hma3;
     double unit;
     swp__certify_bound bound;

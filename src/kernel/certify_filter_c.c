@@ -1,6 +1,9 @@
 /* The filter in portable vector C: two lanes, with what SSE2 and NEON have for it. */
 #define SWP_LANES 2
-#define COST {.signs = 1.48, .hma = 0.48, .hma3 = 0.92, .pair = 0.29}
+#define COST                                                                                                                   \
+    {                                                                                                                          \
+        .signs = 1.48, .hma = 0.48, .hma3 = 0.92, .pair = 0.29                                                                 \
+    }
 #define OPS swp__filter_ops_c
 #include "kernel/certify_filter.h"
 

@@ -40,7 +40,7 @@ typedef struct triple {
 typedef struct triple_set {
     triple *items;
     size_t count;
-    uint32_t *slots; /* index + 1; 0: free */
+    uint32_t *slots;    /* index + 1; 0: free */
     size_t slots_count; /* a power of two, at least twice the items */
 } triple_set;
 
@@ -182,9 +182,8 @@ static swp_params largest_of(const swp_params *combos, size_t combos_count)
 
 static triple_set empty_set(char *memory, size_t items, size_t slots, size_t items_max)
 {
-    triple_set set = {.items = (triple *)(memory + items),
-                      .slots = (uint32_t *)(memory + slots),
-                      .slots_count = slots_for(items_max)};
+    triple_set set = {
+        .items = (triple *)(memory + items), .slots = (uint32_t *)(memory + slots), .slots_count = slots_for(items_max)};
     memset(set.slots, 0, set.slots_count * sizeof *set.slots);
     return set;
 }
@@ -341,8 +340,7 @@ static void lay_out_rows(maker *m)
     plan->weights_row = SWP__LEVEL_ONE_ROWS;
     plan->sums_row = plan->weights_row + weights_rows(larger(plan->longest, plan->longest_smooth));
     plan->level_one_row = shared_rows(plan->longest, plan->longest_smooth);
-    lay_out_averages(m, plan->level_one_row + plan->lengths_count * SWP__LEVEL_ONE_ROWS,
-                     plan->level_one_row - SWP__CHUNK_ROWS);
+    lay_out_averages(m, plan->level_one_row + plan->lengths_count * SWP__LEVEL_ONE_ROWS, plan->level_one_row - SWP__CHUNK_ROWS);
 }
 
 static void set_weights(swp__exact_plan *plan, int lanes)

@@ -23,9 +23,9 @@ enum { SWP__RECIPROCAL_LENGTH_MAX = 11584 };
 /* An HMA or HMA3: wma(level-one difference, m). */
 typedef struct swp__average {
     int64_t m;
-    size_t length[3];   /* indices in `lengths`: half, full, - or third, mid, p */
-    size_t input_row;   /* m - 1 rows carried from chunk to chunk, then a chunk */
-    size_t output_row;  /* a chunk; one for all HMA3s, which are compared as soon as they are there */
+    size_t length[3];     /* indices in `lengths`: half, full, - or third, mid, p */
+    size_t input_row;     /* m - 1 rows carried from chunk to chunk, then a chunk */
+    size_t output_row;    /* a chunk; one for all HMA3s, which are compared as soon as they are there */
     uint32_t first_combo; /* HMA3: the combos that use it; the others follow in `next_combo` */
 } swp__average;
 
@@ -35,12 +35,12 @@ typedef struct swp__exact_plan {
     int64_t *lengths; /* of level one, distinct, rising */
     double *divisors, *reciprocals;
     swp__average *hma, *hma3;
-    uint32_t *combo_hma;              /* [combos_count] */
-    uint32_t *next_combo;             /* [combos_count] with the same HMA3; SWP__NO_COMBO: none */
-    int64_t longest;                  /* of level one */
+    uint32_t *combo_hma;  /* [combos_count] */
+    uint32_t *next_combo; /* [combos_count] with the same HMA3; SWP__NO_COMBO: none */
+    int64_t longest;      /* of level one */
     int64_t longest_smooth;
-    int64_t lookback;                 /* bars before an output that the group needs */
-    double *weights;                  /* 1, 2, ... of any window of either level */
+    int64_t lookback; /* bars before an output that the group needs */
+    double *weights;  /* 1, 2, ... of any window of either level */
     size_t closes_row, weights_row, sums_row, sums_blocks, level_one_row;
     double *rows;
 } swp__exact_plan;

@@ -14,7 +14,7 @@
 typedef struct swp__slice {
     const double *close;
     int64_t bars_count;
-    int64_t trade_from; /* bars before it feed the averages only */
+    int64_t trade_from;     /* bars before it feed the averages only */
     const int *unwanted[2]; /* flags: with one of them set, nobody wants signs of this slice any more; NULL: none */
 } swp__slice;
 
@@ -77,8 +77,8 @@ typedef struct swp__kernel {
     /* Carries states[combos_count] from bar `from` to bar `to` (not included). Ranges of one batch come in order without
      * gaps, from 0, with the same combos and scratch, so that a kernel may keep in its scratch what the next range
      * needs. No combo needs more bars than the slice has. NULL: finds signs. */
-    void (*run)(const swp__slice *slice, const swp__exec *exec, const swp_params *combos, size_t combos_count,
-                int64_t from, int64_t to, swp__trade_state *states, void *scratch);
+    void (*run)(const swp__slice *slice, const swp__exec *exec, const swp_params *combos, size_t combos_count, int64_t from,
+                int64_t to, swp__trade_state *states, void *scratch);
 
     /* Readies scratch for these combos over this slice. Any number of threads may find signs of one batch, each with a scratch
      * of its own. No combo needs more bars than the slice has. NULL: walks. */
@@ -95,8 +95,7 @@ typedef struct swp__kernel {
 /* Carries states from bar `from` to bar `to` with any kernel; the ranges come in order without gaps, `from` a multiple of 64.
  * `words` has room for the range and is not looked at by kernels that walk; scratch is prepared for those that do not. */
 void swp__walk(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
-               size_t combos_count, int64_t from, int64_t to, const swp__signs *words, swp__trade_state *states,
-               void *scratch);
+               size_t combos_count, int64_t from, int64_t to, const swp__signs *words, swp__trade_state *states, void *scratch);
 
 /* Trades the signs of bars [from, to), found with slice and combos of these states, of a kernel that finds them. */
 void swp__trade_signs(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, size_t combos_count,

@@ -27,9 +27,8 @@ static void doubt_everything(swp__certified_plan *p, size_t d, int64_t words, ui
 static swp__filter_smooth group_smooth(const swp__certified_plan *p, size_t first, size_t end)
 {
     int64_t reach = swp__certified_group_reach(p, first, end);
-    return (swp__filter_smooth){.smooth = p->combos[first].filter.params.smooth,
-                                .lead = reach - 1,
-                                .out = reach > 0 ? p->smoothed : NULL};
+    return (swp__filter_smooth){
+        .smooth = p->combos[first].filter.params.smooth, .lead = reach - 1, .out = reach > 0 ? p->smoothed : NULL};
 }
 
 /* Each combo by itself, with the sums of its `smooth`; the first group's are there. */
@@ -44,8 +43,8 @@ static void find_signs(swp__certified_plan *p, const swp__filter_block *block)
         for (size_t d = first; d < end; d++) {
             if (!p->combos[d].exact_only) {
                 size_t at = d * (size_t)p->words;
-                p->any_doubt[d] = p->filter->signs(block, &p->combos[d].filter, p->smoothed, p->own, p->down + at,
-                                                   p->doubt + at);
+                p->any_doubt[d] =
+                    p->filter->signs(block, &p->combos[d].filter, p->smoothed, p->own, p->down + at, p->doubt + at);
             }
         }
     }

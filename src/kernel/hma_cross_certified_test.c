@@ -191,11 +191,15 @@ static int64_t count_doubts(const swp__slice *slice, const swp_params *c)
     double unit = swp__triangle(c->p) * swp__triangle(c->p);
     const swp__certify_rows rows = {LEAD + ROWS, LEAD + ROWS};
     swp__certify_bound hma = swp__certify_hma_bound(c, &rows, unit), hma3 = swp__certify_hma3_bound(c, &rows, unit);
-    swp__filter_combo combo = {.params = *c, .hma = swp__hma_weights_of(c, unit), .hma3 = swp__hma3_weights_of(c, unit),
-                               .unit = unit, .bound = {hma.range + hma3.range, hma.level + hma3.level}};
+    swp__filter_combo combo = {.params = *c,
+                               .hma = swp__hma_weights_of(c, unit),
+                               .hma3 = swp__hma3_weights_of(c, unit),
+                               .unit = unit,
+                               .bound = {hma.range + hma3.range, hma.level + hma3.level}};
     swp__filter_block block = {.from = 1024, .rows = ROWS, .lead = LEAD, .sums = row0[0]};
     const swp__filter_ops *ops = &swp__filter_ops_c;
-    assert_true(ops->load(slice, &block, &(swp__filter_smooth){c->smooth, (c->half > c->full ? c->half : c->full) - 1, row0[1]}));
+    assert_true(
+        ops->load(slice, &block, &(swp__filter_smooth){c->smooth, (c->half > c->full ? c->half : c->full) - 1, row0[1]}));
     if (!ops->signs(&block, &combo, row0[1], row0[2], down, doubt)) {
         return 0;
     }

@@ -182,8 +182,8 @@ TEST_EACH_ISA(exact_equals_strict_where_lengths_reach_the_whole_series)
     for (int round = 0; round < SWP__HARD_COUNT; round++) {
         swp__hard_fill(close, BARS, (swp__hard)round, &random);
         const swp_params combos[] = {
-            {BARS, 1, 1, 1, 1, 1},     {1, 1, BARS, 1, 1, 1},   {1, 1, 1, BARS, 1, 1},     {1, 1, 1, 1, BARS, 1},
-            {1, 1, 1, 1, 1, BARS / 2}, {1, 1, 1, 1, 1, 1},      {700, 600, 800, 3, 2, 1},  {1, 2, 3, 500, 900, 600},
+            {BARS, 1, 1, 1, 1, 1},     {1, 1, BARS, 1, 1, 1}, {1, 1, 1, BARS, 1, 1},    {1, 1, 1, 1, BARS, 1},
+            {1, 1, 1, 1, 1, BARS / 2}, {1, 1, 1, 1, 1, 1},    {700, 600, 800, 3, 2, 1}, {1, 2, 3, 500, 900, 600},
         };
         check_equals_strict(kernel_of(variant), &(swp__slice){.close = close, .bars_count = BARS}, SWP_ENTRY_FIRST, combos, 8,
                             64 * (round % 24 + 1));

@@ -6,10 +6,19 @@
 
 enum { ISA_COUNT = SWP__ISA_AVX512 + 1 };
 
-#define EVERY_ISA(kernel) {&(kernel), &(kernel), &(kernel)}
+#define EVERY_ISA(kernel)                                                                                                      \
+    {                                                                                                                          \
+        &(kernel), &(kernel), &(kernel)                                                                                        \
+    }
 #if defined(__x86_64__)
-#define CERTIFIED {&swp__hma_cross_certified_c, &swp__hma_cross_certified_avx2, &swp__hma_cross_certified_avx512}
-#define EXACT {&swp__hma_cross_exact_c, &swp__hma_cross_exact_avx2, &swp__hma_cross_exact_avx512}
+#define CERTIFIED                                                                                                              \
+    {                                                                                                                          \
+        &swp__hma_cross_certified_c, &swp__hma_cross_certified_avx2, &swp__hma_cross_certified_avx512                          \
+    }
+#define EXACT                                                                                                                  \
+    {                                                                                                                          \
+        &swp__hma_cross_exact_c, &swp__hma_cross_exact_avx2, &swp__hma_cross_exact_avx512                                      \
+    }
 #else
 #define EXACT EVERY_ISA(swp__hma_cross_exact_c)
 #define CERTIFIED EVERY_ISA(swp__hma_cross_certified_c)

@@ -76,9 +76,8 @@ static swp_status check_product(const swp_grid *grid, const uint64_t *counts, si
         }
     }
     if (product != grid->combos_count) {
-        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
-                         "combos: the lists make %" PRIu64 ", but combos_count is %" PRIu64, product,
-                         grid->combos_count);
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "combos: the lists make %" PRIu64 ", but combos_count is %" PRIu64,
+                         product, grid->combos_count);
     }
     return SWP_OK;
 }

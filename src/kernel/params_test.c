@@ -63,8 +63,8 @@ TEST(grid_names_the_first_value_out_of_range)
 TEST(grid_axes_have_the_last_parameter_fastest)
 {
     const int64_t ones[] = {1}, p[] = {7, 8}, half[] = {3, 4, 5};
-    swp_grid grid = {.form = SWP_GRID_AXES, .combos_count = 6, .axes = {half, ones, ones, ones, ones, p},
-                     .axis_counts = {3, 1, 1, 1, 1, 2}};
+    swp_grid grid = {
+        .form = SWP_GRID_AXES, .combos_count = 6, .axes = {half, ones, ones, ones, ones, p}, .axis_counts = {3, 1, 1, 1, 1, 2}};
     assert_int_equal(swp_grid_check(&grid, NULL), SWP_OK);
     assert_int_equal(swp_grid_at(&grid, 1).p, 8);
     assert_int_equal(swp_grid_at(&grid, 1).half, 3);
@@ -75,7 +75,9 @@ TEST(grid_axes_have_the_last_parameter_fastest)
 TEST(grid_largest_reads_the_lists_and_passes_over_what_is_above_the_limit)
 {
     const int64_t ones[] = {1, 1}, many[] = {7, 300, 8};
-    swp_grid axes = {.form = SWP_GRID_AXES, .combos_count = 6, .axes = {many, ones, ones, ones, ones, ones},
+    swp_grid axes = {.form = SWP_GRID_AXES,
+                     .combos_count = 6,
+                     .axes = {many, ones, ones, ones, ones, ones},
                      .axis_counts = {3, 2, 1, 1, 1, 1}};
     assert_int_equal(swp__grid_largest(&axes, 299).half, 8);
     assert_int_equal(swp__grid_largest(&axes, 300).half, 300);

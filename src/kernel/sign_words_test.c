@@ -147,8 +147,8 @@ static swp__exact_table new_table(const swp_params *c, int64_t from, int64_t cou
         }
     }
     int64_t before = (c->smooth > c->p ? c->smooth : c->p) - 1;
-    swp__exact_table t = {.lengths = lengths, .lengths_count = distinct, .first_bar = from - before,
-                          .bars_count = before + count};
+    swp__exact_table t = {
+        .lengths = lengths, .lengths_count = distinct, .first_bar = from - before, .bars_count = before + count};
     t.stride = swp__exact_table_stride(t.bars_count);
     t.averages = malloc(distinct * t.stride * sizeof(double));
     t.closes = malloc(swp__exact_table_closes(lengths[distinct - 1], t.bars_count) * sizeof(double));

@@ -12,8 +12,7 @@ void swp__trade_signs(const swp__kernel *kernel, const swp__slice *slice, const 
 }
 
 void swp__walk(const swp__kernel *kernel, const swp__slice *slice, const swp__exec *exec, const swp_params *combos,
-               size_t combos_count, int64_t from, int64_t to, const swp__signs *words, swp__trade_state *states,
-               void *scratch)
+               size_t combos_count, int64_t from, int64_t to, const swp__signs *words, swp__trade_state *states, void *scratch)
 {
     if (kernel->run != NULL) {
         kernel->run(slice, exec, combos, combos_count, from, to, states, scratch);

@@ -77,8 +77,8 @@ swp_status swp__call_alloc(swp__call *call, size_t size, const char *what, void 
     uint64_t limit = server->options.limits.max_buffers;
     if (size > limit || server->buffer_bytes > limit - size) {
         return swp__fail_limit(error, limit, size,
-                               "%zu bytes for %s: max-buffers is %" PRIu64 ", of which %" PRIu64 " are in use", size,
-                               what, limit, server->buffer_bytes);
+                               "%zu bytes for %s: max-buffers is %" PRIu64 ", of which %" PRIu64 " are in use", size, what,
+                               limit, server->buffer_bytes);
     }
     *block = swp__alloc(&server->allocator, size, 1);
     if (*block == NULL) {
@@ -326,8 +326,7 @@ swp_status swp__call_sweep(swp__call *call, const swp_series *series, swp_sweep_
     return status;
 }
 
-static void send_more(swp__outgoing *o, uint64_t kind, uint64_t first, uint64_t count, const void *tail,
-                      size_t tail_size)
+static void send_more(swp__outgoing *o, uint64_t kind, uint64_t first, uint64_t count, const void *tail, size_t tail_size)
 {
     swp__call *call = o->call;
     swp__wire_reply reply = {.opcode = call->frame.opcode,
@@ -358,8 +357,7 @@ static void block_posted(swp__outgoing *o)
         swp__outgoing_sent(o);
         return;
     }
-    send_more(o, SWP__MORE_BLOCK, o->block->first_combo, o->block->combos_count, o->block->columns,
-              o->block->size_bytes);
+    send_more(o, SWP__MORE_BLOCK, o->block->first_combo, o->block->combos_count, o->block->columns, o->block->size_bytes);
 }
 
 static void done_posted(swp__call *call)

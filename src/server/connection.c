@@ -156,8 +156,7 @@ static void accept_length(swp__connection *c)
 {
     swp_error error;
     uint32_t body_size;
-    swp_status status =
-        swp__wire_decode_length(c->version, c->head, c->server->options.limits.max_frame, &body_size, &error);
+    swp_status status = swp__wire_decode_length(c->version, c->head, c->server->options.limits.max_frame, &body_size, &error);
     if (status != SWP_OK) {
         refuse_length(c, &error);
         return;
@@ -176,8 +175,7 @@ void swp__connection_skip_body(swp__connection *c)
 static void accept_header(swp__connection *c)
 {
     swp_error error;
-    swp_status status =
-        swp__wire_decode_request_header(c->body_size, c->head + SWP__WIRE_LENGTH_SIZE, &c->frame, &error);
+    swp_status status = swp__wire_decode_request_header(c->body_size, c->head + SWP__WIRE_LENGTH_SIZE, &c->frame, &error);
     if (status != SWP_OK) {
         swp__v2_refuse(c, &c->frame, &error);
         swp__connection_skip_body(c);

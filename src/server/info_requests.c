@@ -46,8 +46,8 @@ swp_status swp__run_hello(swp__call *call, swp_error *error)
     }
     c->greeted = c->authorised = true;
     if (hello->name_bytes > 0) {
-        swp__log_line(server->log, SWP__LOG_DEBUG, "connection %" PRIu64 ": is \"%.*s\"", c->number,
-                      (int)hello->name_bytes, (const char *)call->tail + hello->token_bytes);
+        swp__log_line(server->log, SWP__LOG_DEBUG, "connection %" PRIu64 ": is \"%.*s\"", c->number, (int)hello->name_bytes,
+                      (const char *)call->tail + hello->token_bytes);
     }
     swp__wire_reply reply = {.hello = {
                                  .major = SWP__PROTOCOL_MAJOR,
@@ -79,8 +79,7 @@ swp_status swp__run_cancel(swp__call *call, swp_error *error)
     (void)error;
     swp__connection *c = call->connection;
     swp__call *target = c->calls;
-    while (target != NULL &&
-           (target == call || target->answered || target->frame.id != call->request.cancel.request_id)) {
+    while (target != NULL && (target == call || target->answered || target->frame.id != call->request.cancel.request_id)) {
         target = target->next;
     }
     if (target == NULL || !target->running) { /* it has ended, or never was, or is a CANCEL itself */
@@ -98,20 +97,18 @@ swp_status swp__run_cancel(swp__call *call, swp_error *error)
 
 static void metric(swp__text *text, const char *type, const char *name, const char *help, uint64_t value)
 {
-    swp__text_add(text, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 "\n", name, help, name, type,
-                  name, value);
+    swp__text_add(text, "# HELP sweepd_%s %s\n# TYPE sweepd_%s %s\nsweepd_%s %" PRIu64 "\n", name, help, name, type, name,
+                  value);
 }
 
 static void print_server(swp__text *text, const swp__server *server)
 {
     const swp__server_counters *n = &server->counters;
-    metric(text, "gauge", "uptime_seconds", "Since the server started.",
-           (server->now_ns - server->started_ns) / 1000000000);
+    metric(text, "gauge", "uptime_seconds", "Since the server started.", (server->now_ns - server->started_ns) / 1000000000);
     metric(text, "gauge", "connections", "Open now.", server->connections_count);
     metric(text, "counter", "connections_accepted_total", "Accepted.", n->connections_accepted);
     metric(text, "counter", "connections_refused_total", "Told BUSY, DENIED or NO_MEMORY.", n->connections_refused);
-    metric(text, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.",
-           n->connections_timed_out);
+    metric(text, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.", n->connections_timed_out);
     metric(text, "counter", "requests_total", "Read whole.", n->requests);
     metric(text, "counter", "requests_failed_total", "Answered with an error.", n->requests_failed);
     metric(text, "counter", "received_bytes_total", "Read from peers.", n->bytes_in);
@@ -133,8 +130,7 @@ swp_status swp__run_stats(swp__call *call, swp_error *error)
     call->result_size = size;
     swp__text page = {.at = call->result, .size = size};
     print_server(&page, server);
-    size_t engine_size =
-        swp__stats_text(server->engine, server->options.store, page.at + page.length, page.size - page.length);
+    size_t engine_size = swp__stats_text(server->engine, server->options.store, page.at + page.length, page.size - page.length);
     swp__call_answer(call, &(swp__wire_reply){0}, page.at, page.length + engine_size);
     return SWP_OK;
 }

@@ -19,11 +19,11 @@
 #include "wire/wire.h"
 
 enum {
-    SWP__TARGETS_MAX = 8,            /* arrays one frame is read into */
-    SWP__READ_SIZE = 16384,          /* read at once when it is not known what comes: small requests come whole */
-    SWP__READ_TURN = 1 << 20,        /* bytes read from one connection before the others have their turn */
-    SWP__SMALL_SIZE = 512,           /* arrays of a request that need no block of their own */
-    SWP__CALLS_KEPT = 64,            /* free calls kept for the next requests */
+    SWP__TARGETS_MAX = 8,     /* arrays one frame is read into */
+    SWP__READ_SIZE = 16384,   /* read at once when it is not known what comes: small requests come whole */
+    SWP__READ_TURN = 1 << 20, /* bytes read from one connection before the others have their turn */
+    SWP__SMALL_SIZE = 512,    /* arrays of a request that need no block of their own */
+    SWP__CALLS_KEPT = 64,     /* free calls kept for the next requests */
 };
 
 #define SWP__LOOK_NS UINT64_C(1000000000) /* how often connections that must move are looked at */
@@ -39,35 +39,35 @@ typedef struct swp__outgoing {
     swp__call *call;
     swp__outgoing_kind kind;
     bool posted, queued;
-    int part;            /* first piece that has not left whole */
-    swp__block *block;   /* of a BLOCK: given back once sent */
+    int part;          /* first piece that has not left whole */
+    swp__block *block; /* of a BLOCK: given back once sent */
     swp__wire_out out;
 } swp__outgoing;
 
 struct swp__call {
     swp__connection *connection;
-    swp__call *next, *previous;   /* in the connection's list */
-    swp__wire_frame frame;        /* version 2: opcode, id, flags */
-    swp__wire_request request;    /* version 2 */
-    swp__wire_v1 v1;              /* version 1 */
-    bool counted;                 /* among the requests in flight */
-    bool answered;                /* its final frame is queued */
-    bool running;                 /* the engine has it: `done` will be posted */
+    swp__call *next, *previous; /* in the connection's list */
+    swp__wire_frame frame;      /* version 2: opcode, id, flags */
+    swp__wire_request request;  /* version 2 */
+    swp__wire_v1 v1;            /* version 1 */
+    bool counted;               /* among the requests in flight */
+    bool answered;              /* its final frame is queued */
+    bool running;               /* the engine has it: `done` will be posted */
     bool small_taken;
 
     void *tail, *second, *result; /* arrays read and arrays to send; 64-byte aligned */
     size_t tail_size, second_size, result_size;
-    uint64_t buffer_bytes;        /* counted against max_buffers */
+    uint64_t buffer_bytes; /* counted against max_buffers */
 
-    swp_series *series;           /* version 1: over `tail` */
-    const swp_series *held;       /* version 2: taken from the store */
-    swp__load *load;              /* LOAD, LOAD_COMMIT: until committed */
-    swp__call *work_next;         /* among those with such work left */
+    swp_series *series;     /* version 1: over `tail` */
+    const swp_series *held; /* version 2: taken from the store */
+    swp__load *load;        /* LOAD, LOAD_COMMIT: until committed */
+    swp__call *work_next;   /* among those with such work left */
     swp__sweep *sweep;
-    swp__trade_list trades;       /* TRADES: what the sweep has found so far */
-    swp_status status;            /* how the sweep ended */
+    swp__trade_list trades; /* TRADES: what the sweep has found so far */
+    swp_status status;      /* how the sweep ended */
     swp_error error;
-    swp__call *cancels;           /* CANCELs that are answered after this call, by `waiting` */
+    swp__call *cancels; /* CANCELs that are answered after this call, by `waiting` */
     swp__call *waiting;
 
     swp__outgoing *blocks; /* [blocks_count], for results in blocks */
@@ -84,17 +84,17 @@ struct swp__connection {
     swp__server *server;
     swp__connection *next, *previous; /* all of the server */
     swp__connection *turn_next;       /* those with something to do */
-    bool in_turn; /* in that list, or having its turn */
+    bool in_turn;                     /* in that list, or having its turn */
     uint64_t turn_round;
     uint64_t number; /* for the log */
     swp__stream stream;
     swp__peer peer;
     bool is_stdio;
-    bool authorised; /* the token was right, or none is asked for */
-    bool greeted;    /* HELLO was answered */
-    int version;     /* 0: not known yet */
-    bool end_seen;   /* the poller told of the end: it is behind what can still be read */
-    swp__scope *scope;       /* its part of the store; NULL: it has none yet */
+    bool authorised;   /* the token was right, or none is asked for */
+    bool greeted;      /* HELLO was answered */
+    int version;       /* 0: not known yet */
+    bool end_seen;     /* the poller told of the end: it is behind what can still be read */
+    swp__scope *scope; /* its part of the store; NULL: it has none yet */
 
     /* what the poller last said, as far as we have not found out otherwise */
     bool readable, writable, wants_output;
@@ -159,18 +159,18 @@ struct swp__server {
     swp__call *free_calls;
     uint32_t free_calls_count;
     swp__call *working; /* calls whose loads have work left, the next one first */
-    uint64_t running; /* calls the engine has */
+    uint64_t running;   /* calls the engine has */
 
-    int stop_requests;   /* atomic */
+    int stop_requests; /* atomic */
     int stops_seen;
     bool draining, stopped, stdio_failed, had_streams;
     bool expects_bytes; /* of a large frame that arrives just now */
-    bool lost_some; /* a closed connection is not freed yet */
+    bool lost_some;     /* a closed connection is not freed yet */
     uint64_t drain_until_ns;
-    uint64_t look_ns;    /* when connections are looked at for time-outs; UINT64_MAX: no reason to */
-    uint64_t accept_ns;  /* when to accept again after the system refused; 0: now */
+    uint64_t look_ns;   /* when connections are looked at for time-outs; UINT64_MAX: no reason to */
+    uint64_t accept_ns; /* when to accept again after the system refused; 0: now */
     swp__log_limiter accept_limiter, refuse_limiter, peer_limiter;
-    uint64_t incidents;  /* ids of internal errors */
+    uint64_t incidents; /* ids of internal errors */
 
     pthread_mutex_t posted_lock;
     swp__outgoing *posted_first, *posted_last;

@@ -6,7 +6,7 @@
 #include "engine/limits.h"
 
 typedef struct swp__server_limits {
-    uint64_t max_frame;       /* bytes of a body, either way */
+    uint64_t max_frame; /* bytes of a body, either way */
     uint64_t max_connections;
     uint64_t max_in_flight;   /* requests of one connection */
     uint64_t max_waiting;     /* bytes of replies of one connection; above it, nothing more is read from it */

@@ -12,7 +12,7 @@
 enum { EVENTS_MAX = 64 };
 
 #define NEVER UINT64_MAX
-#define ACCEPT_PAUSE_NS UINT64_C(100000000)  /* before accepting again when the system had no room */
+#define ACCEPT_PAUSE_NS UINT64_C(100000000)   /* before accepting again when the system had no room */
 #define ACCEPT_LINES_NS UINT64_C(10000000000) /* between two lines about that, or about others' users */
 
 swp_status swp__server_new(const swp__server_options *options, swp__server **server, swp_error *error)
@@ -61,8 +61,7 @@ swp_status swp__server_add_acceptor(swp__server *server, const swp__acceptor *ac
     return SWP_OK;
 }
 
-swp_status swp__server_add_stream(swp__server *server, const swp__stream *stream, const swp__peer *peer,
-                                  swp_error *error)
+swp_status swp__server_add_stream(swp__server *server, const swp__stream *stream, const swp__peer *peer, swp_error *error)
 {
     swp__connection *c = swp__connection_open(server, stream, peer);
     if (c == NULL) {
@@ -107,8 +106,7 @@ static void refuse_peer(swp__server *server, swp__stream *stream, const swp__pee
         swp__log_line(server->log, SWP__LOG_WARNING, "refused uid %u: the socket serves its owner and --group only",
                       (unsigned)peer->uid);
     }
-    turn_away(server, stream, SWP_DENIED,
-              "this server serves the user who started it and the members of its --group only");
+    turn_away(server, stream, SWP_DENIED, "this server serves the user who started it and the members of its --group only");
 }
 
 static void no_room(swp__server *server, int failure)
@@ -140,8 +138,7 @@ static bool accept_one(swp__server *server, swp__door *door)
         return false;
     }
     if (server->connections_count >= server->options.limits.max_connections) {
-        turn_away(server, &stream, SWP_BUSY,
-                  "too many connections: try again when one is closed, or raise --max-connections");
+        turn_away(server, &stream, SWP_BUSY, "too many connections: try again when one is closed, or raise --max-connections");
         return true;
     }
     swp__connection *c = swp__connection_open(server, &stream, &peer);

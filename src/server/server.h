@@ -20,24 +20,23 @@
 typedef struct swp__server swp__server;
 
 typedef struct swp__server_options {
-    swp_engine *engine;     /* with it come allocator and clock; outlives the server */
-    swp__store *store;      /* outlives the server */
-    swp__poller *poller;    /* outlives the server */
-    swp__log *log;          /* outlives the server */
+    swp_engine *engine;  /* with it come allocator and clock; outlives the server */
+    swp__store *store;   /* outlives the server */
+    swp__poller *poller; /* outlives the server */
+    swp__log *log;       /* outlives the server */
     swp__server_limits limits;
-    const uint8_t *token;   /* borrowed; HELLO must bring these bytes; NULL: no token is asked for */
+    const uint8_t *token; /* borrowed; HELLO must bring these bytes; NULL: no token is asked for */
     size_t token_size;
-    uint32_t kernel;        /* swp_kernel: of requests that leave the choice to the server */
-    bool may_spin;          /* limits.spin_us holds; false in virtual time */
-    bool may_run_inline;    /* a unit of a sweep may run on the server's own thread, when nobody else waits */
+    uint32_t kernel;     /* swp_kernel: of requests that leave the choice to the server */
+    bool may_spin;       /* limits.spin_us holds; false in virtual time */
+    bool may_run_inline; /* a unit of a sweep may run on the server's own thread, when nobody else waits */
 } swp__server_options;
 
 /* BAD_PARAM a limit out of bounds; NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__server_new(const swp__server_options *options, swp__server **server, swp_error *error);
 
 /* Takes over a listening socket, closed by the server. NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__server_add_acceptor(swp__server *server, const swp__acceptor *acceptor,
-                                                   swp_error *error);
+SWP_MUST_CHECK swp_status swp__server_add_acceptor(swp__server *server, const swp__acceptor *acceptor, swp_error *error);
 
 /* Takes over a connected stream. The server ends with the last one added so (stdio:) unless it listens, too.
  * NO_MEMORY. */

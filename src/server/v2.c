@@ -50,13 +50,13 @@ static swp_status check_admission(const swp__connection *c, const swp__op *op, s
     uint64_t limit = server->options.limits.max_in_flight;
     if (!op->is_cancel && c->in_flight >= limit) {
         return swp__fail_limit(error, limit, (uint64_t)c->in_flight + 1,
-                               "%" PRIu32 " requests are in flight on this connection: max-in-flight is %" PRIu64,
-                               c->in_flight, limit);
+                               "%" PRIu32 " requests are in flight on this connection: max-in-flight is %" PRIu64, c->in_flight,
+                               limit);
     }
     if (op->is_cancel && c->cancels_count >= limit) {
         return swp__fail_limit(error, limit, (uint64_t)c->cancels_count + 1,
-                               "%" PRIu32 " CANCELs wait on this connection: max-in-flight is %" PRIu64,
-                               c->cancels_count, limit);
+                               "%" PRIu32 " CANCELs wait on this connection: max-in-flight is %" PRIu64, c->cancels_count,
+                               limit);
     }
     return SWP_OK;
 }

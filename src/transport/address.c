@@ -25,8 +25,7 @@ static swp_status parse_port(const char *url, const char *text, uint16_t *port, 
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > UINT16_MAX) {
-        return swp__fail(error, SWP_BAD_PARAM, 1, "address \"%.100s\": port is \"%.20s\", expected 0..65535", url,
-                         text);
+        return swp__fail(error, SWP_BAD_PARAM, 1, "address \"%.100s\": port is \"%.20s\", expected 0..65535", url, text);
     }
     *port = (uint16_t)value;
     return SWP_OK;
@@ -76,8 +75,7 @@ static swp_status parse_path(const char *url, const char *rest, size_t size, swp
 {
     size_t length = strlen(rest);
     if (length >= size) {
-        return swp__fail(error, SWP_BAD_PARAM, 1,
-                         "address \"%.100s\": the path has %zu bytes, at most %zu are possible", url,
+        return swp__fail(error, SWP_BAD_PARAM, 1, "address \"%.100s\": the path has %zu bytes, at most %zu are possible", url,
                          length, size - 1);
     }
     memcpy(address->path, rest, length + 1);
@@ -96,8 +94,7 @@ swp_status swp__address_parse(const char *url, swp__address *address, swp_error 
     }
     if (rest == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, 1,
-                         "address \"%.100s\": expected unix:PATH, tcp:HOST:PORT, stdio:, shm:PATH, spawn: or inproc:",
-                         url);
+                         "address \"%.100s\": expected unix:PATH, tcp:HOST:PORT, stdio:, shm:PATH, spawn: or inproc:", url);
     }
     swp_status status = SWP_OK;
     switch (parsed.scheme) {
@@ -146,8 +143,8 @@ static swp_status check_directory(const char *directory, swp_error *error)
 {
     struct stat info;
     if (lstat(directory, &info) != 0) {
-        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "nobody listens: the default socket's directory %s: %s",
-                         directory, strerror(errno));
+        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "nobody listens: the default socket's directory %s: %s", directory,
+                         strerror(errno));
     }
     if (!S_ISDIR(info.st_mode)) {
         return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "%s, of the default socket, is not a directory", directory);

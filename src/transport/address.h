@@ -24,7 +24,7 @@ typedef enum swp__scheme {
 } swp__scheme;
 
 enum {
-    SWP__SOCKET_PATH_SIZE = 108,  /* bytes of a Unix socket's path with its NUL: the system's limit */
+    SWP__SOCKET_PATH_SIZE = 108, /* bytes of a Unix socket's path with its NUL: the system's limit */
     SWP__ADDRESS_PATH_SIZE = 1024,
     SWP__ADDRESS_TEXT_SIZE = SWP__ADDRESS_PATH_SIZE + 8,
 };

@@ -24,8 +24,7 @@ swp_status swp__listen_inherited(int fd, const swp__listen_options *options, swp
     bool usable = (domain == AF_UNIX && swp__unix_adopt(fd, options, &made)) ||
                   ((domain == AF_INET || domain == AF_INET6) && swp__tcp_adopt(fd, &made));
     if (!usable) {
-        return swp__fail(error, SWP_BAD_PARAM, 1,
-                         "descriptor %d listens on neither a Unix socket nor a loopback address", fd);
+        return swp__fail(error, SWP_BAD_PARAM, 1, "descriptor %d listens on neither a Unix socket nor a loopback address", fd);
     }
     if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
         return swp__fail(error, SWP_BAD_PARAM, 1, "descriptor %d: %s", fd, strerror(errno));

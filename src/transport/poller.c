@@ -96,8 +96,8 @@ static int epoll_poll(swp__poller *poller, swp__event *events, int most, int64_t
         if (got[i].data.ptr == poller) {
             continue; /* woken */
         }
-        events[filled++] = (swp__event){.tag = got[i].data.ptr,
-                                        .what = translate(got[i].events) | translate_gone(got[i].events)};
+        events[filled++] =
+            (swp__event){.tag = got[i].data.ptr, .what = translate(got[i].events) | translate_gone(got[i].events)};
     }
     return filled;
 }
@@ -117,8 +117,7 @@ static void epoll_close(swp__poller *poller)
     close(poller->epoll_fd);
 }
 
-static const swp__poller_ops epoll_ops = {epoll_add, epoll_want_output, epoll_remove, epoll_poll, epoll_wake,
-                                          epoll_close};
+static const swp__poller_ops epoll_ops = {epoll_add, epoll_want_output, epoll_remove, epoll_poll, epoll_wake, epoll_close};
 
 swp_status swp__poller_open(swp__poller *poller, swp_error *error)
 {

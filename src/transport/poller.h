@@ -33,8 +33,8 @@ typedef struct swp__poller_ops {
 struct swp__poller {
     const swp__poller_ops *ops;
     int epoll_fd, wake_fd;
-    void *always;    /* tag of a stream that is a regular file: ready whenever asked; NULL: none */
-    void *context;   /* of the ops */
+    void *always;  /* tag of a stream that is a regular file: ready whenever asked; NULL: none */
+    void *context; /* of the ops */
 };
 
 /* The system's: epoll and an eventfd. NO_MEMORY when the system refuses. */

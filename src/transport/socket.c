@@ -114,8 +114,7 @@ static void socket_close(swp__stream *stream)
     close(stream->in);
 }
 
-const swp__stream_ops swp__socket_stream_ops = {socket_recv, socket_recv_wait, socket_send, socket_shut_output,
-                                              socket_close};
+const swp__stream_ops swp__socket_stream_ops = {socket_recv, socket_recv_wait, socket_send, socket_shut_output, socket_close};
 
 swp__stream swp__stream_from_socket(int fd)
 {
@@ -189,13 +188,12 @@ static int connect_once(int fd, const struct sockaddr *name, socklen_t size, uin
     return 0;
 }
 
-swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t size, uint64_t deadline_ns,
-                               const char *text, swp_error *error)
+swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t size, uint64_t deadline_ns, const char *text,
+                               swp_error *error)
 {
     int failure = connect_once(fd, name, size, deadline_ns);
     if (failure == ETIMEDOUT) {
-        return swp__fail(error, SWP_TIMED_OUT, SWP_AT_NONE, "%s: the server does not accept connections: timed out",
-                         text);
+        return swp__fail(error, SWP_TIMED_OUT, SWP_AT_NONE, "%s: the server does not accept connections: timed out", text);
     }
     return failure == 0 ? SWP_OK : connect_failed(failure, text, error);
 }

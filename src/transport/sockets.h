@@ -10,8 +10,8 @@ enum { SWP__BACKLOG = 512 }; /* connections that may wait to be accepted */
 extern const swp__stream_ops swp__socket_stream_ops;
 
 /* Connects a non-blocking socket; REFUSED, TIMED_OUT; `text` is the address for the message. */
-swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t size, uint64_t deadline_ns,
-                               const char *text, swp_error *error);
+swp_status swp__socket_connect(int fd, const struct sockaddr *name, socklen_t size, uint64_t deadline_ns, const char *text,
+                               swp_error *error);
 
 /* Room for a few large pieces on their way, where the system's own default is narrow (Unix sockets). */
 void swp__socket_widen(int fd);

@@ -80,8 +80,7 @@ void swp__stream_drop_fds(swp__stream *stream)
 
 int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t deadline_ns)
 {
-    struct pollfd ends[2] = {{.fd = in ? stream->in : -1, .events = POLLIN},
-                             {.fd = out ? stream->out : -1, .events = POLLOUT}};
+    struct pollfd ends[2] = {{.fd = in ? stream->in : -1, .events = POLLIN}, {.fd = out ? stream->out : -1, .events = POLLOUT}};
     for (;;) {
         uint64_t now = deadline_ns == SWP__NO_DEADLINE ? 0 : swp__now_ns(&swp__system_clock);
         if (deadline_ns < now) {

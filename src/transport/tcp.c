@@ -18,8 +18,8 @@ static socklen_t make_name(const swp__address *address, name *n)
 {
     memset(n, 0, sizeof *n);
     if (address->ipv6) {
-        n->v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(address->port),
-                                      .sin6_addr = in6addr_loopback};
+        n->v6 =
+            (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(address->port), .sin6_addr = in6addr_loopback};
         return sizeof n->v6;
     }
     n->v4 = (struct sockaddr_in){

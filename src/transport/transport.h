@@ -18,8 +18,8 @@
 #include "transport/address.h"
 
 enum {
-    SWP__FDS_MAX = 4,       /* descriptors that may wait on a stream for the frames they belong to */
-    SWP__IOVECS_MAX = 64,   /* pieces one recv or send takes */
+    SWP__FDS_MAX = 4,     /* descriptors that may wait on a stream for the frames they belong to */
+    SWP__IOVECS_MAX = 64, /* pieces one recv or send takes */
 };
 
 #define SWP__NO_DEADLINE UINT64_MAX
@@ -48,11 +48,11 @@ typedef struct swp__stream_ops {
 /* A connected end. Zero means closed. */
 struct swp__stream {
     const swp__stream_ops *ops;
-    int in, out;     /* descriptors, the same one for a socket; -1: none (memory) */
-    void *context;   /* of the ops */
+    int in, out;   /* descriptors, the same one for a socket; -1: none (memory) */
+    void *context; /* of the ops */
     uint8_t fds_count;
-    uint32_t wait_ms; /* what the socket was last told to wait; 0: nothing yet */
-    bool fds_cut;    /* the system or the queue had no room for a descriptor: it is lost */
+    uint32_t wait_ms;      /* what the socket was last told to wait; 0: nothing yet */
+    bool fds_cut;          /* the system or the queue had no room for a descriptor: it is lost */
     int fds[SWP__FDS_MAX]; /* received, oldest first, close-on-exec */
 };
 
@@ -114,9 +114,9 @@ typedef struct swp__acceptor {
     swp__address address; /* as bound: the port the system chose is filled in */
     bool group_allowed;   /* unix: members of `group` may connect too */
     gid_t group;
-    dev_t device;         /* unix: the file we bound */
+    dev_t device; /* unix: the file we bound */
     ino_t inode;
-    bool inherited;       /* made by the service manager: the file is not ours to remove */
+    bool inherited; /* made by the service manager: the file is not ours to remove */
     void *context;
 } swp__acceptor;
 
@@ -129,8 +129,8 @@ typedef struct swp__listen_options {
  * moment. A stale socket file is replaced only under PATH.lock and when nobody listens behind it. In this order:
  * BAD_PARAM an address one cannot listen on; REFUSED already running, a file that is no socket (left as it is), a
  * directory or port that may not be used; NO_MEMORY. */
-SWP_MUST_CHECK swp_status swp__listen(const swp__address *address, const swp__listen_options *options,
-                                      swp__acceptor *acceptor, swp_error *error);
+SWP_MUST_CHECK swp_status swp__listen(const swp__address *address, const swp__listen_options *options, swp__acceptor *acceptor,
+                                      swp_error *error);
 
 /* Takes over a listening socket that a service manager made. BAD_PARAM when it is not one, or not unix or
  * loopback TCP. */

@@ -233,29 +233,29 @@ static void check_poller_reports_edges_and_wakes(ends *e)
     swp__poller_close(&poller);
 }
 
-#define TRANSPORT_TESTS(door)                                                                                          \
-    static void with_##door(void (*check)(ends * e))                                                                   \
-    {                                                                                                                  \
-        ends e = {0};                                                                                                  \
-        open_##door(&e);                                                                                               \
-        check(&e);                                                                                                     \
-        close_ends(&e);                                                                                                \
-    }                                                                                                                  \
-    TEST(door##_bytes_arrive_whole_and_in_order)                                                                       \
-    {                                                                                                                  \
-        with_##door(check_bytes_arrive);                                                                               \
-    }                                                                                                                  \
-    TEST(door##_end_is_seen_after_the_bytes)                                                                           \
-    {                                                                                                                  \
-        with_##door(check_end_is_seen_after_the_bytes);                                                                \
-    }                                                                                                                  \
-    TEST(door##_wait_ends_at_its_deadline)                                                                             \
-    {                                                                                                                  \
-        with_##door(check_wait_ends_at_its_deadline);                                                                  \
-    }                                                                                                                  \
-    TEST(door##_poller_reports_edges_and_wakes)                                                                        \
-    {                                                                                                                  \
-        with_##door(check_poller_reports_edges_and_wakes);                                                             \
+#define TRANSPORT_TESTS(door)                                                                                                  \
+    static void with_##door(void (*check)(ends * e))                                                                           \
+    {                                                                                                                          \
+        ends e = {0};                                                                                                          \
+        open_##door(&e);                                                                                                       \
+        check(&e);                                                                                                             \
+        close_ends(&e);                                                                                                        \
+    }                                                                                                                          \
+    TEST(door##_bytes_arrive_whole_and_in_order)                                                                               \
+    {                                                                                                                          \
+        with_##door(check_bytes_arrive);                                                                                       \
+    }                                                                                                                          \
+    TEST(door##_end_is_seen_after_the_bytes)                                                                                   \
+    {                                                                                                                          \
+        with_##door(check_end_is_seen_after_the_bytes);                                                                        \
+    }                                                                                                                          \
+    TEST(door##_wait_ends_at_its_deadline)                                                                                     \
+    {                                                                                                                          \
+        with_##door(check_wait_ends_at_its_deadline);                                                                          \
+    }                                                                                                                          \
+    TEST(door##_poller_reports_edges_and_wakes)                                                                                \
+    {                                                                                                                          \
+        with_##door(check_poller_reports_edges_and_wakes);                                                                     \
     }
 
 TRANSPORT_TESTS(unix)
@@ -282,10 +282,8 @@ static void send_fds(const swp__stream *stream, size_t count)
         char bytes[CMSG_SPACE(sizeof fds)];
     } control = {0};
     struct iovec piece = {&byte, 1};
-    struct msghdr message = {.msg_iov = &piece,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;

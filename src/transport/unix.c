@@ -73,8 +73,8 @@ static swp_status already_running(const char *path, swp_error *error)
 static swp_status refused(const char *path, swp_error *error)
 {
     if (errno == EACCES || errno == EPERM || errno == EROFS) {
-        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: %s: its directory must be one we may write to",
-                         path, strerror(errno));
+        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: %s: its directory must be one we may write to", path,
+                         strerror(errno));
     }
     return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: %s", path, strerror(errno));
 }
@@ -138,8 +138,7 @@ static swp_status remove_stale(const char *path, const name *n, swp_error *error
         return errno == ENOENT ? SWP_OK : refused(path, error);
     }
     if (!S_ISSOCK(info.st_mode)) {
-        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE,
-                         "unix:%s: there is a file that is not a socket; it was left as it is",
+        return swp__fail(error, SWP_REFUSED, SWP_AT_NONE, "unix:%s: there is a file that is not a socket; it was left as it is",
                          path);
     }
     if (somebody_listens(n)) {
@@ -243,8 +242,7 @@ static int unix_accept(swp__acceptor *acceptor, swp__stream *stream, swp__peer *
         return -EACCES;
     }
     *peer = (swp__peer){.known = true, .uid = credentials.uid, .gid = credentials.gid, .pid = credentials.pid};
-    bool allowed = credentials.uid == geteuid() ||
-                   (acceptor->group_allowed && in_group(fd, &credentials, acceptor->group));
+    bool allowed = credentials.uid == geteuid() || (acceptor->group_allowed && in_group(fd, &credentials, acceptor->group));
     return allowed ? 0 : -EACCES;
 }
 
@@ -253,8 +251,7 @@ static void unix_close(swp__acceptor *acceptor)
 {
     struct stat info;
     const char *path = acceptor->address.path;
-    if (!acceptor->inherited && lstat(path, &info) == 0 && info.st_dev == acceptor->device &&
-        info.st_ino == acceptor->inode) {
+    if (!acceptor->inherited && lstat(path, &info) == 0 && info.st_dev == acceptor->device && info.st_ino == acceptor->inode) {
         unlink(path);
     }
     close(acceptor->fd);

@@ -29,12 +29,11 @@ swp_status swp__wire_decode_length(int version, const uint8_t bytes[SWP__WIRE_LE
     uint64_t least = version == 1 ? SWP__WIRE_V1_FIXED_SIZE : SWP__BODY_MIN;
     memcpy(body_size, bytes, sizeof *body_size);
     if (*body_size < least) {
-        return swp__fail(error, SWP_BAD_FRAME, 0, "body of %" PRIu32 " bytes, expected at least %" PRIu64, *body_size,
-                         least);
+        return swp__fail(error, SWP_BAD_FRAME, 0, "body of %" PRIu32 " bytes, expected at least %" PRIu64, *body_size, least);
     }
     if (*body_size > max_body) {
-        return swp__fail_limit(error, max_body, *body_size, "body of %" PRIu32 " bytes, the limit is %" PRIu64,
-                               *body_size, max_body);
+        return swp__fail_limit(error, max_body, *body_size, "body of %" PRIu32 " bytes, the limit is %" PRIu64, *body_size,
+                               max_body);
     }
     return SWP_OK;
 }
@@ -63,8 +62,7 @@ static header_bytes read_header(uint32_t body_size, const uint8_t *bytes, swp__w
 static swp_status check_reserved_bytes(uint16_t reserved, swp_error *error)
 {
     if (reserved != 0) {
-        return swp__fail(error, SWP_BAD_FRAME, RESERVED_AT, "reserved bytes of the header are 0x%04x, expected 0",
-                         reserved);
+        return swp__fail(error, SWP_BAD_FRAME, RESERVED_AT, "reserved bytes of the header are 0x%04x, expected 0", reserved);
     }
     return SWP_OK;
 }
@@ -75,8 +73,7 @@ static swp_status check_room(const swp__wire_frame *frame, const char *name, swp
     uint32_t payload_size = frame->body_size - SWP__WIRE_HEADER_SIZE;
     if (payload_size < frame->fixed_size) {
         return swp__fail(error, SWP_BAD_FRAME, SWP__WIRE_LENGTH_SIZE + (uint64_t)frame->body_size,
-                         "%s: payload of %" PRIu32 " bytes, expected at least %" PRIu32, name, payload_size,
-                         frame->fixed_size);
+                         "%s: payload of %" PRIu32 " bytes, expected at least %" PRIu32, name, payload_size, frame->fixed_size);
     }
     return SWP_OK;
 }
@@ -113,8 +110,8 @@ bool swp__wire_reply_layout(const swp__wire_message *message, uint8_t status, co
     return status > SWP_MORE || message != NULL;
 }
 
-swp_status swp__wire_decode_reply_header(uint32_t body_size, const uint8_t bytes[SWP__WIRE_HEADER_SIZE],
-                                         swp__wire_frame *frame, swp_error *error)
+swp_status swp__wire_decode_reply_header(uint32_t body_size, const uint8_t bytes[SWP__WIRE_HEADER_SIZE], swp__wire_frame *frame,
+                                         swp_error *error)
 {
     header_bytes header = read_header(body_size, bytes, frame);
     frame->status = header.flags_or_status;
@@ -135,8 +132,7 @@ swp_status swp__wire_decode_reply_header(uint32_t body_size, const uint8_t bytes
     return status == SWP_OK ? check_room(frame, message != NULL ? message->name : "error", error) : status;
 }
 
-swp_status swp__wire_check_reserved(const char *name, const swp__wire_layout *layout, const uint8_t *fixed,
-                                    swp_error *error)
+swp_status swp__wire_check_reserved(const char *name, const swp__wire_layout *layout, const uint8_t *fixed, swp_error *error)
 {
     for (uint32_t i = 0; layout != NULL && i < layout->fields_count; i++) {
         const swp__wire_field *field = &layout->fields[i];
@@ -152,8 +148,7 @@ swp_status swp__wire_check_reserved(const char *name, const swp__wire_layout *la
     return SWP_OK;
 }
 
-swp_status swp__wire_check_tail(const char *name, uint32_t fixed_size, uint64_t got, uint64_t expected,
-                                swp_error *error)
+swp_status swp__wire_check_tail(const char *name, uint32_t fixed_size, uint64_t got, uint64_t expected, swp_error *error)
 {
     if (got != expected) {
         return swp__fail(error, SWP_BAD_FRAME, SWP__WIRE_PAYLOAD_AT + fixed_size + (got < expected ? got : expected),
@@ -207,15 +202,14 @@ void swp__wire_encode_reply(const swp__wire_reply *reply, swp__wire_out *out)
     const swp__wire_layout *layout;
     bool exists = swp__wire_reply_layout(swp__wire_message_of(reply->opcode), reply->status, &layout);
     assert(exists);
-    header_bytes header = {.opcode = (uint8_t)(reply->opcode | REPLY_BIT), .flags_or_status = reply->status,
-                           .id = reply->id};
+    header_bytes header = {.opcode = (uint8_t)(reply->opcode | REPLY_BIT), .flags_or_status = reply->status, .id = reply->id};
     begin_v2(out, header, layout, reply->fixed);
 }
 
 void swp__wire_encode_error(uint8_t opcode, uint32_t id, const swp_error *error, swp__wire_out *out)
 {
-    swp__wire_reply reply = {.opcode = opcode, .status = (uint8_t)error->status, .id = id,
-                             .error = {.at = error->at, .a = error->a, .b = error->b}};
+    swp__wire_reply reply = {
+        .opcode = opcode, .status = (uint8_t)error->status, .id = id, .error = {.at = error->at, .a = error->a, .b = error->b}};
     assert(error->status > SWP_MORE && error->status < SWP_TIMED_OUT);
     swp__wire_encode_reply(&reply, out);
     swp__wire_append(out, error->message, strlen(error->message));
@@ -239,8 +233,7 @@ swp_status swp__wire_finish(swp__wire_out *out, uint64_t max_body, swp_error *er
     uint64_t body_size = out->size - SWP__WIRE_LENGTH_SIZE;
     uint64_t limit = max_body < SWP__BODY_MAX ? max_body : SWP__BODY_MAX;
     if (body_size > limit) {
-        return swp__fail_limit(error, limit, body_size, "body of %" PRIu64 " bytes, the limit is %" PRIu64, body_size,
-                               limit);
+        return swp__fail_limit(error, limit, body_size, "body of %" PRIu64 " bytes, the limit is %" PRIu64, body_size, limit);
     }
     uint32_t length = (uint32_t)body_size;
     memcpy(out->start, &length, sizeof length);

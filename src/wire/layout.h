@@ -32,7 +32,7 @@ typedef struct swp__wire_layout {
 typedef struct swp__wire_message {
     const char *name;
     uint8_t opcode;
-    uint8_t flags; /* all that are known */
+    uint8_t flags;                                  /* all that are known */
     const swp__wire_layout *request, *reply, *more; /* fixed parts; NULL: none */
 } swp__wire_message;
 
@@ -52,12 +52,10 @@ static inline uint32_t swp__wire_fixed_size(const swp__wire_layout *layout)
 }
 
 /* BAD_FRAME for a reserved field that is not 0. `name` is the message's, for the text. */
-swp_status swp__wire_check_reserved(const char *name, const swp__wire_layout *layout, const uint8_t *fixed,
-                                    swp_error *error);
+swp_status swp__wire_check_reserved(const char *name, const swp__wire_layout *layout, const uint8_t *fixed, swp_error *error);
 
 /* BAD_FRAME unless `got` tail bytes behind `fixed_size` are `expected`; at: the first missing or first surplus byte. */
-swp_status swp__wire_check_tail(const char *name, uint32_t fixed_size, uint64_t got, uint64_t expected,
-                                swp_error *error);
+swp_status swp__wire_check_tail(const char *name, uint32_t fixed_size, uint64_t got, uint64_t expected, swp_error *error);
 
 /* The fixed part of a reply with this status to `message` (NULL: an opcode outside the table). False: no such reply. */
 bool swp__wire_reply_layout(const swp__wire_message *message, uint8_t status, const swp__wire_layout **layout);

@@ -101,8 +101,7 @@ static uint64_t expected_tail(const swp__wire_reply *reply, const swp__wire_requ
     case SWP__OP_LIVE_OPEN:
         return live_size(asked->live_open.n_combos, 0, false);
     case SWP__OP_LIVE_PUSH:
-        return live_size(session_combos, asked->live_push.n_bars,
-                         (asked->flags & SWP__FLAG_LIVE_PUSH_POSITIONS) != 0);
+        return live_size(session_combos, asked->live_push.n_bars, (asked->flags & SWP__FLAG_LIVE_PUSH_POSITIONS) != 0);
     case SWP__OP_LIVE_CLOSE:
         return live_size(session_combos, 0, false);
     case SWP__OP_RESTORE:
@@ -123,15 +122,17 @@ swp_status swp__wire_decode_reply(const swp__wire_frame *frame, const swp__wire_
 {
     uint8_t opcode = asked != NULL ? asked->opcode : 0;
     if (frame->opcode != opcode || (asked == NULL && frame->status <= SWP_MORE)) {
-        return swp__fail(error, SWP_BAD_FRAME, SWP__WIRE_LENGTH_SIZE, "reply to opcode 0x%02x, expected 0x%02x",
-                         frame->opcode, opcode);
+        return swp__fail(error, SWP_BAD_FRAME, SWP__WIRE_LENGTH_SIZE, "reply to opcode 0x%02x, expected 0x%02x", frame->opcode,
+                         opcode);
     }
     const swp__wire_message *message = swp__wire_message_of(opcode);
     const char *name = message != NULL ? message->name : "error";
     const swp__wire_layout *layout = NULL;
     bool exists = swp__wire_reply_layout(message, frame->status, &layout);
     assert(exists && frame->fixed_size == swp__wire_fixed_size(layout));
-    swp__wire_reply made = {.opcode = opcode, .status = frame->status, .id = frame->id,
+    swp__wire_reply made = {.opcode = opcode,
+                            .status = frame->status,
+                            .id = frame->id,
                             .tail_size = frame->body_size - SWP__WIRE_HEADER_SIZE - frame->fixed_size};
     if (frame->fixed_size > 0) {
         memcpy(made.fixed, fixed, frame->fixed_size);

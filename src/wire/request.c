@@ -22,18 +22,16 @@ static swp_status check_at_most(const char *name, const char *field, uint64_t va
                                 swp_error *error)
 {
     if (value > most) {
-        return swp__fail(error, SWP_BAD_PARAM, at, "%s: %s is %" PRIu64 ", expected at most %" PRIu64, name, field,
-                         value, most);
+        return swp__fail(error, SWP_BAD_PARAM, at, "%s: %s is %" PRIu64 ", expected at most %" PRIu64, name, field, value,
+                         most);
     }
     return SWP_OK;
 }
 
-static swp_status check_bits(const char *name, const char *field, uint64_t value, uint64_t known, uint64_t at,
-                             swp_error *error)
+static swp_status check_bits(const char *name, const char *field, uint64_t value, uint64_t known, uint64_t at, swp_error *error)
 {
     if ((value & ~known) != 0) {
-        return swp__fail(error, SWP_UNKNOWN, at, "%s: %s is 0x%" PRIx64 ", known are 0x%" PRIx64, name, field, value,
-                         known);
+        return swp__fail(error, SWP_UNKNOWN, at, "%s: %s is 0x%" PRIx64 ", known are 0x%" PRIx64, name, field, value, known);
     }
     return SWP_OK;
 }
@@ -42,8 +40,7 @@ static swp_status check_columns(const char *name, uint32_t columns, uint64_t at,
 {
     swp_status status = check_bits(name, "columns", columns, SWP__COLUMN_ALL, at, error);
     if (status == SWP_OK && (columns & SWP__COLUMN_CLOSE) == 0) {
-        return swp__fail(error, SWP_BAD_PARAM, at, "%s: columns are 0x%" PRIx32 ", expected bit 0, close, too", name,
-                         columns);
+        return swp__fail(error, SWP_BAD_PARAM, at, "%s: columns are 0x%" PRIx32 ", expected bit 0, close, too", name, columns);
     }
     return status;
 }
@@ -67,11 +64,9 @@ static swp_status check_hello(const char *name, const swp__wire_hello *hello, sw
         return swp__fail(error, SWP_UNKNOWN, AT(hello, major), "%s: version %u.%u is not spoken here; %d.%d is", name,
                          hello->major, hello->minor, SWP__PROTOCOL_MAJOR, SWP__PROTOCOL_MINOR);
     }
-    swp_status status =
-        check_at_most(name, "token_bytes", hello->token_bytes, SWP__TOKEN_MAX, AT(hello, token_bytes), error);
+    swp_status status = check_at_most(name, "token_bytes", hello->token_bytes, SWP__TOKEN_MAX, AT(hello, token_bytes), error);
     if (status == SWP_OK) {
-        status =
-            check_at_most(name, "name_bytes", hello->name_bytes, SWP__CLIENT_NAME_MAX, AT(hello, name_bytes), error);
+        status = check_at_most(name, "name_bytes", hello->name_bytes, SWP__CLIENT_NAME_MAX, AT(hello, name_bytes), error);
     }
     return status;
 }
@@ -84,8 +79,8 @@ static swp_status check_load_part(const char *name, const swp__wire_load_part *p
         return status;
     }
     if (__builtin_popcount(part->column) != 1) {
-        return swp__fail(error, SWP_BAD_PARAM, AT(load_part, column), "%s: column is 0x%" PRIx32 ", expected one bit",
-                         name, part->column);
+        return swp__fail(error, SWP_BAD_PARAM, AT(load_part, column), "%s: column is 0x%" PRIx32 ", expected one bit", name,
+                         part->column);
     }
     if (__builtin_add_overflow(part->first_bar, part->n_bars, &end)) {
         return swp__fail(error, SWP_BAD_PARAM, AT(load_part, first_bar),
@@ -98,8 +93,7 @@ static swp_status check_load_part(const char *name, const swp__wire_load_part *p
 static swp_status check_strategy(const char *name, uint32_t strategy, uint64_t at, swp_error *error)
 {
     if (strategy != SWP_STRATEGY_HMA_CROSS) {
-        return swp__fail(error, SWP_UNKNOWN, at, "%s: strategy %" PRIu32 " is not known; 1, hma-cross, is", name,
-                         strategy);
+        return swp__fail(error, SWP_UNKNOWN, at, "%s: strategy %" PRIu32 " is not known; 1, hma-cross, is", name, strategy);
     }
     return SWP_OK;
 }
@@ -107,12 +101,11 @@ static swp_status check_strategy(const char *name, uint32_t strategy, uint64_t a
 static swp_status check_exec_bytes(const char *name, uint32_t exec_bytes, uint64_t at, swp_error *error)
 {
     if (exec_bytes % 8 != 0) {
-        return swp__fail(error, SWP_BAD_FRAME, at, "%s: exec_bytes is %" PRIu32 ", expected a multiple of 8", name,
-                         exec_bytes);
+        return swp__fail(error, SWP_BAD_FRAME, at, "%s: exec_bytes is %" PRIu32 ", expected a multiple of 8", name, exec_bytes);
     }
     if (exec_bytes > SWP__EXEC_BYTES) {
-        return swp__fail(error, SWP_UNKNOWN, at, "%s: exec_bytes is %" PRIu32 ", options are known up to %d", name,
-                         exec_bytes, SWP__EXEC_BYTES);
+        return swp__fail(error, SWP_UNKNOWN, at, "%s: exec_bytes is %" PRIu32 ", options are known up to %d", name, exec_bytes,
+                         SWP__EXEC_BYTES);
     }
     return SWP_OK;
 }
@@ -121,9 +114,7 @@ static swp_status check_exec_bytes(const char *name, uint32_t exec_bytes, uint64
 static swp_status check_sweep_columns(const char *name, const swp__wire_sweep *sweep, swp_error *error)
 {
     swp_status status = check_count(name, "columns", sweep->columns, AT(sweep, columns), error);
-    return status == SWP_OK
-               ? check_bits(name, "columns", sweep->columns, SWP__RESULT_ALL, AT(sweep, columns), error)
-               : status;
+    return status == SWP_OK ? check_bits(name, "columns", sweep->columns, SWP__RESULT_ALL, AT(sweep, columns), error) : status;
 }
 
 static swp_status check_trades_counts(const char *name, const swp__wire_sweep *sweep, swp_error *error)
@@ -145,13 +136,12 @@ static swp_status check_sweep(const char *name, uint8_t opcode, const swp__wire_
         return status;
     }
     if (sweep->param_form > SWP_GRID_PAIRS) {
-        return swp__fail(error, SWP_UNKNOWN, AT(sweep, param_form),
-                         "%s: param_form %" PRIu32 " is not known; 0..%d are", name, sweep->param_form, SWP_GRID_PAIRS);
+        return swp__fail(error, SWP_UNKNOWN, AT(sweep, param_form), "%s: param_form %" PRIu32 " is not known; 0..%d are", name,
+                         sweep->param_form, SWP_GRID_PAIRS);
     }
     status = check_count(name, "n_combos", sweep->n_combos, AT(sweep, n_combos), error);
     if (status == SWP_OK) {
-        status = opcode == SWP__OP_TRADES ? check_trades_counts(name, sweep, error)
-                                          : check_sweep_columns(name, sweep, error);
+        status = opcode == SWP__OP_TRADES ? check_trades_counts(name, sweep, error) : check_sweep_columns(name, sweep, error);
     }
     return status == SWP_OK ? check_exec_bytes(name, sweep->exec_bytes, AT(sweep, exec_bytes), error) : status;
 }
@@ -248,7 +238,9 @@ swp_status swp__wire_decode_request(const swp__wire_frame *frame, const uint8_t 
 {
     const swp__wire_message *message = swp__wire_message_of(frame->opcode);
     assert(message != NULL && frame->fixed_size == swp__wire_fixed_size(message->request));
-    swp__wire_request made = {.opcode = frame->opcode, .flags = frame->flags, .id = frame->id,
+    swp__wire_request made = {.opcode = frame->opcode,
+                              .flags = frame->flags,
+                              .id = frame->id,
                               .tail_size = frame->body_size - SWP__WIRE_HEADER_SIZE - frame->fixed_size};
     if (frame->fixed_size > 0) {
         memcpy(made.fixed, fixed, frame->fixed_size);

@@ -77,12 +77,12 @@ static swp_status read_exec(const counts *c, const uint8_t *tail, swp_sweep_requ
     uint64_t at = SWP__WIRE_PAYLOAD_AT + (uint64_t)c->fixed_size;
     memcpy(&exec, tail, c->exec_bytes);
     if (exec.entry > SWP__EXEC_ENTRY_MAX) {
-        return swp__fail(error, SWP_BAD_PARAM, at + SWP__EXEC_ENTRY_AT, "entry is %" PRIu64 ", expected 0..%d",
-                         exec.entry, SWP__EXEC_ENTRY_MAX);
+        return swp__fail(error, SWP_BAD_PARAM, at + SWP__EXEC_ENTRY_AT, "entry is %" PRIu64 ", expected 0..%d", exec.entry,
+                         SWP__EXEC_ENTRY_MAX);
     }
     if (exec.kernel > SWP__EXEC_KERNEL_MAX) {
-        return swp__fail(error, SWP_BAD_PARAM, at + SWP__EXEC_KERNEL_AT, "kernel is %" PRIu64 ", expected 0..%d",
-                         exec.kernel, SWP__EXEC_KERNEL_MAX);
+        return swp__fail(error, SWP_BAD_PARAM, at + SWP__EXEC_KERNEL_AT, "kernel is %" PRIu64 ", expected 0..%d", exec.kernel,
+                         SWP__EXEC_KERNEL_MAX);
     }
     sweep->fee = exec.fee;
     sweep->entry = (swp_entry)exec.entry;
@@ -121,8 +121,7 @@ static bool read_grid(reader *r, swp_grid *grid)
         return true;
     }
     if (grid->form == SWP_GRID_PAIRS) {
-        return read_list(r, TRIPLE, &grid->hma, &grid->hma_count) &&
-               read_list(r, TRIPLE, &grid->hma3, &grid->hma3_count);
+        return read_list(r, TRIPLE, &grid->hma, &grid->hma_count) && read_list(r, TRIPLE, &grid->hma3, &grid->hma3_count);
     }
     bool whole = true;
     for (size_t i = 0; whole && i < SWP_PARAMS_COUNT; i++) {

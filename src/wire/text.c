@@ -10,8 +10,8 @@ swp_status swp__wire_check_text(const uint8_t *text, size_t size, uint64_t offse
     for (size_t i = 0; i < size; i += step) {
         step = swp__utf8_character((const char *)text + i, size - i);
         if (step == 0) {
-            return swp__fail(error, SWP_BAD_PARAM, offset + i,
-                             "text: byte %zu, 0x%02x, is not UTF-8 or a control character", i, text[i]);
+            return swp__fail(error, SWP_BAD_PARAM, offset + i, "text: byte %zu, 0x%02x, is not UTF-8 or a control character", i,
+                             text[i]);
         }
     }
     return SWP_OK;

@@ -16,8 +16,7 @@ swp_status swp__wire_decode_v1(uint32_t body_size, const uint8_t fixed[SWP__WIRE
     if (swp__wire_version_of(made.opcode) != 1) {
         return swp__fail(error, SWP_BAD_FRAME, SWP__WIRE_LENGTH_SIZE, "opcode %u is not one of version 1", made.opcode);
     }
-    uint64_t expected =
-        SWP__WIRE_V1_FIXED_SIZE + 8 * (uint64_t)made.n_bars + 8 * SWP_PARAMS_COUNT * (uint64_t)made.n_combos;
+    uint64_t expected = SWP__WIRE_V1_FIXED_SIZE + 8 * (uint64_t)made.n_bars + 8 * SWP_PARAMS_COUNT * (uint64_t)made.n_combos;
     if (body_size != expected) {
         return swp__fail(error, SWP_BAD_FRAME, SWP__WIRE_LENGTH_SIZE + (body_size < expected ? body_size : expected),
                          "body of %" PRIu32 " bytes, %" PRIu32 " bars and %" PRIu32 " combos make %" PRIu64, body_size,

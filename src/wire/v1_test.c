@@ -6,8 +6,8 @@ TEST(v1_request_is_laid_out_as_the_study_did)
 {
     const double close[] = {1.5};
     const int64_t params[] = {3, 6, 2, 1, 2, 3};
-    const uint8_t expected[] = {65, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, /* length, opcode, counts */
-                                0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 3, 0, 0, 0, 0, 0, 0, 0, 6};
+    const uint8_t expected[] = {65, 0, 0, 0, 0, 1, 0,    0,    0, 1, 0, 0, 0, /* length, opcode, counts */
+                                0,  0, 0, 0, 0, 0, 0xf8, 0x3f, 3, 0, 0, 0, 0, 0, 0, 0, 6};
     uint8_t bytes[69];
     swp__wire_out out;
     swp__wire_encode_v1(&(swp__wire_v1){SWP__OP_V1_SWEEP, 1, 1}, &out);

@@ -109,11 +109,10 @@ static void put_sweep(text *t, const swp_sweep_request *sweep)
 {
     uint64_t fee;
     memcpy(&fee, &sweep->fee, sizeof fee);
-    put(t, "fee=%016" PRIx64 " entry=%d kernel=%d max_threads=%" PRIu32 " windows=", fee, (int)sweep->entry,
-        (int)sweep->kernel, sweep->max_threads);
+    put(t, "fee=%016" PRIx64 " entry=%d kernel=%d max_threads=%" PRIu32 " windows=", fee, (int)sweep->entry, (int)sweep->kernel,
+        sweep->max_threads);
     for (uint64_t i = 0; i < sweep->windows_count; i++) {
-        put(t, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ";", sweep->windows[i].warm, sweep->windows[i].begin,
-            sweep->windows[i].end);
+        put(t, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ";", sweep->windows[i].warm, sweep->windows[i].begin, sweep->windows[i].end);
     }
     put_grid(t, &sweep->grid);
 }
@@ -284,8 +283,8 @@ TEST(vectors_invalid_frames_are_refused_with_status_and_offset)
         }
         decode(v, &d);
         if ((int)d.status != v->status || d.error.status != d.status || d.error.at != v->at) {
-            fail_msg("%s: got %s at %" PRIu64 " (%s), expected status %d at %" PRIu64, v->name,
-                     swp_status_name(d.status), d.error.at, d.error.message, v->status, v->at);
+            fail_msg("%s: got %s at %" PRIu64 " (%s), expected status %d at %" PRIu64, v->name, swp_status_name(d.status),
+                     d.error.at, d.error.message, v->status, v->at);
         }
         decoded_fini(&d);
     }
@@ -326,8 +325,8 @@ TEST(vectors_sweeps_encode_to_the_same_bytes)
             continue;
         }
         decode(v, &d);
-        uint32_t exec_bytes = d.request.opcode == SWP__OP_LIVE_OPEN ? d.request.live_open.exec_bytes
-                                                                    : d.request.sweep.exec_bytes;
+        uint32_t exec_bytes =
+            d.request.opcode == SWP__OP_LIVE_OPEN ? d.request.live_open.exec_bytes : d.request.sweep.exec_bytes;
         if (exec_bytes == SWP__EXEC_BYTES) { /* the encoder writes all options */
             swp__wire_out out;
             swp__wire_request again = d.request;
@@ -368,8 +367,8 @@ static bool may_be_shorter(const vector *v)
     if (!v->is_reply) {
         return opcode == SWP__OP_NAME || opcode == SWP__OP_OPEN;
     }
-    return v->bytes[5] > SWP_MORE || opcode == SWP__OP_HELLO || opcode == SWP__OP_STATS ||
-           opcode == SWP__OP_STRATEGIES || opcode == SWP__OP_SNAPSHOT || opcode == SWP__OP_LIST;
+    return v->bytes[5] > SWP_MORE || opcode == SWP__OP_HELLO || opcode == SWP__OP_STATS || opcode == SWP__OP_STRATEGIES ||
+           opcode == SWP__OP_SNAPSHOT || opcode == SWP__OP_LIST;
 }
 
 TEST(vectors_cut_at_every_byte_are_refused_at_their_end)
@@ -434,8 +433,7 @@ TEST(vectors_the_limit_of_a_body_is_exact)
         uint64_t size = v->size - SWP__WIRE_LENGTH_SIZE;
         assert_int_equal(swp__wire_decode_length(v->version, v->bytes, size, &body_size, &error), SWP_OK);
         assert_int_equal(body_size, size);
-        assert_int_equal(swp__wire_decode_length(v->version, v->bytes, size - 1, &body_size, &error),
-                         SWP_LIMIT);
+        assert_int_equal(swp__wire_decode_length(v->version, v->bytes, size - 1, &body_size, &error), SWP_LIMIT);
         assert_true(error.a == size - 1 && error.b == size);
     }
 }

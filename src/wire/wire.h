@@ -30,13 +30,13 @@
 #include "wire/numbers.h" /* SWP__OP_*, SWP__FLAG_*, SWP__COLUMN_*, SWP__RESULT_*, SWP__BODY_* ..., generated */
 
 enum {
-    SWP__WIRE_LENGTH_SIZE = 4,  /* before every body */
-    SWP__WIRE_HEADER_SIZE = 8,  /* first bytes of a version 2 body */
-    SWP__WIRE_PAYLOAD_AT = 12,  /* where a version 2 payload begins in its frame */
+    SWP__WIRE_LENGTH_SIZE = 4,   /* before every body */
+    SWP__WIRE_HEADER_SIZE = 8,   /* first bytes of a version 2 body */
+    SWP__WIRE_PAYLOAD_AT = 12,   /* where a version 2 payload begins in its frame */
     SWP__WIRE_V1_FIXED_SIZE = 9, /* first bytes of a version 1 request body */
-    SWP__WIRE_FIXED_MAX = 64,   /* no fixed part is longer */
-    SWP__WIRE_START_MAX = 128,  /* header, fixed part and execution options fit */
-    SWP__WIRE_PARTS_MAX = 24,   /* start, windows, and six axes with their counts fit */
+    SWP__WIRE_FIXED_MAX = 64,    /* no fixed part is longer */
+    SWP__WIRE_START_MAX = 128,   /* header, fixed part and execution options fit */
+    SWP__WIRE_PARTS_MAX = 24,    /* start, windows, and six axes with their counts fit */
 };
 
 /* ---- The fields of each message, laid out in memory as on the wire (asserted field by field in layout.c) ---- */
@@ -54,7 +54,7 @@ typedef struct swp__wire_hello_reply {
     uint64_t max_memory;   /* bytes */
     uint64_t max_combos;   /* combos x windows of one SWEEP */
     uint32_t threads;
-    uint32_t max_in_flight; /* requests of one connection */
+    uint32_t max_in_flight;      /* requests of one connection */
     swp__fingerprint numbers_id; /* swp__numbers_id */
 } swp__wire_hello_reply;
 
@@ -144,7 +144,7 @@ typedef struct swp__wire_live_open {
 /* Tail: the columns, each n_bars x 8 bytes, lowest bit first. */
 typedef struct swp__wire_live_push {
     uint32_t session;
-    uint32_t n_bars; /* 0 asks for the state */
+    uint32_t n_bars;  /* 0 asks for the state */
     uint32_t columns; /* SWP__COLUMN_*, close among them */
     uint32_t reserved;
     uint64_t expected_bars; /* UINT64_MAX: do not check */
@@ -176,7 +176,7 @@ typedef struct swp__wire_shm_granted {
 
 /* Any reply that failed. Tail: the text, UTF-8. */
 typedef struct swp__wire_error {
-    uint64_t at; /* argument number, index or byte offset; SWP_AT_NONE */
+    uint64_t at;   /* argument number, index or byte offset; SWP_AT_NONE */
     uint64_t a, b; /* LIMIT: the limit and the request; STALE: expected and actual count */
 } swp__wire_error;
 

@@ -24,9 +24,15 @@ typedef struct results {
 
 static swp_sweep_result arrays_of(results *r)
 {
-    return (swp_sweep_result){.pnl = r->pnl, .trades = r->trades, .first_bar = r->first_bar, .open_side = r->open_side,
-                              .open_entry_bar = r->open_entry_bar, .open_entry = r->open_entry, .open_last = r->open_last,
-                              .open_pnl = r->open_pnl, .finished = r->finished};
+    return (swp_sweep_result){.pnl = r->pnl,
+                              .trades = r->trades,
+                              .first_bar = r->first_bar,
+                              .open_side = r->open_side,
+                              .open_entry_bar = r->open_entry_bar,
+                              .open_entry = r->open_entry,
+                              .open_last = r->open_last,
+                              .open_pnl = r->open_pnl,
+                              .finished = r->finished};
 }
 
 static void make_input(void)
@@ -39,8 +45,8 @@ static void make_input(void)
 
 static swp_sweep_request request_of_rows(void)
 {
-    return (swp_sweep_request){.grid = {.combos_count = COMBOS, .rows = rows}, .fee = 0.09, .windows = windows,
-                               .windows_count = WINDOWS};
+    return (swp_sweep_request){
+        .grid = {.combos_count = COMBOS, .rows = rows}, .fee = 0.09, .windows = windows, .windows_count = WINDOWS};
 }
 
 static void sweep_here(const swp_sweep_request *request, results *expected)
@@ -132,9 +138,10 @@ static void check_grids(const char *scheme)
     static const int64_t triples[] = {2, 4, 2, 3, 9, 3, 8, 20, 4}, triples3[] = {1, 2, 4, 3, 5, 10};
     static const int64_t axis[] = {2, 5};
     door d = open_door(scheme, 2, 0);
-    swp_sweep_request request = {.grid = {.form = SWP_GRID_PAIRS, .combos_count = 6, .hma = triples, .hma_count = 3,
-                                          .hma3 = triples3, .hma3_count = 2},
-                                 .fee = -1.5, .entry = SWP_ENTRY_CROSS};
+    swp_sweep_request request = {
+        .grid = {.form = SWP_GRID_PAIRS, .combos_count = 6, .hma = triples, .hma_count = 3, .hma3 = triples3, .hma3_count = 2},
+        .fee = -1.5,
+        .entry = SWP_ENTRY_CROSS};
     sweep_here(&request, &expected);
     assert_sweeps_to(&d, &request, &expected);
     request.grid = (swp_grid){.form = SWP_GRID_AXES, .combos_count = 8};
@@ -386,8 +393,8 @@ static swp_sweep_request long_request(int64_t *long_rows)
     for (int64_t i = 0; i < LONG_COMBOS; i++) {
         assert_int_equal(swp_params_from_length(500 + i % 2000, (swp_params *)(void *)(long_rows + 6 * i), NULL), SWP_OK);
     }
-    return (swp_sweep_request){.grid = {.combos_count = LONG_COMBOS, .rows = long_rows}, .fee = 0.09,
-                               .kernel = SWP_KERNEL_STRICT_CHECKED};
+    return (swp_sweep_request){
+        .grid = {.combos_count = LONG_COMBOS, .rows = long_rows}, .fee = 0.09, .kernel = SWP_KERNEL_STRICT_CHECKED};
 }
 
 static void cancel_soon(void *context, uint64_t combos_done, uint64_t combos_count)
@@ -499,22 +506,61 @@ static void check_fork(const char *scheme)
     close_door(&d);
 }
 
-#define DOOR_TESTS(name, scheme)                                                                                        \
-    TEST(name##_numbers_are_those_of_this_process_for_every_thread_count_and_kernel) { check_numbers(scheme); }         \
-    TEST(name##_grids_of_lists_are_not_expanded_on_the_way) { check_grids(scheme); }                                    \
-    TEST(name##_progress_rises_to_the_end) { check_progress(scheme); }                                                  \
-    TEST(name##_refuses_with_the_same_statuses_and_places) { check_statuses(scheme); }                                  \
-    TEST(name##_series_are_found_named_and_opened) { check_series(scheme); }                                            \
-    TEST(name##_trades_add_up_to_the_sweep) { check_trades(scheme); }                                                   \
-    TEST(name##_echo_of_any_size_comes_back) { check_echo(scheme); }                                                    \
-    TEST(name##_calls_submitted_ahead_each_get_their_own_result) { check_pipelining(scheme); }                          \
-    TEST(name##_eight_threads_with_two_hundred_sweeps_each_get_their_own) { check_threads(scheme); }                    \
-    TEST(name##_cancel_keeps_what_is_whole) { check_cancel(scheme); }                                                   \
-    TEST(name##_time_out_gives_up_one_call_and_no_more) { check_timeout(scheme); }                                      \
-    TEST(name##_forked_child_is_told_so) { check_fork(scheme); }
+#define DOOR_TESTS(name, scheme)                                                                                               \
+    TEST(name##_numbers_are_those_of_this_process_for_every_thread_count_and_kernel)                                           \
+    {                                                                                                                          \
+        check_numbers(scheme);                                                                                                 \
+    }                                                                                                                          \
+    TEST(name##_grids_of_lists_are_not_expanded_on_the_way)                                                                    \
+    {                                                                                                                          \
+        check_grids(scheme);                                                                                                   \
+    }                                                                                                                          \
+    TEST(name##_progress_rises_to_the_end)                                                                                     \
+    {                                                                                                                          \
+        check_progress(scheme);                                                                                                \
+    }                                                                                                                          \
+    TEST(name##_refuses_with_the_same_statuses_and_places)                                                                     \
+    {                                                                                                                          \
+        check_statuses(scheme);                                                                                                \
+    }                                                                                                                          \
+    TEST(name##_series_are_found_named_and_opened)                                                                             \
+    {                                                                                                                          \
+        check_series(scheme);                                                                                                  \
+    }                                                                                                                          \
+    TEST(name##_trades_add_up_to_the_sweep)                                                                                    \
+    {                                                                                                                          \
+        check_trades(scheme);                                                                                                  \
+    }                                                                                                                          \
+    TEST(name##_echo_of_any_size_comes_back)                                                                                   \
+    {                                                                                                                          \
+        check_echo(scheme);                                                                                                    \
+    }                                                                                                                          \
+    TEST(name##_calls_submitted_ahead_each_get_their_own_result)                                                               \
+    {                                                                                                                          \
+        check_pipelining(scheme);                                                                                              \
+    }                                                                                                                          \
+    TEST(name##_eight_threads_with_two_hundred_sweeps_each_get_their_own)                                                      \
+    {                                                                                                                          \
+        check_threads(scheme);                                                                                                 \
+    }                                                                                                                          \
+    TEST(name##_cancel_keeps_what_is_whole)                                                                                    \
+    {                                                                                                                          \
+        check_cancel(scheme);                                                                                                  \
+    }                                                                                                                          \
+    TEST(name##_time_out_gives_up_one_call_and_no_more)                                                                        \
+    {                                                                                                                          \
+        check_timeout(scheme);                                                                                                 \
+    }                                                                                                                          \
+    TEST(name##_forked_child_is_told_so)                                                                                       \
+    {                                                                                                                          \
+        check_fork(scheme);                                                                                                    \
+    }
 
-#define RESTART_TEST(name, scheme)                                                                                      \
-    TEST(name##_restart_under_a_live_client_costs_one_call_and_what_was_not_kept) { check_restart(scheme); }
+#define RESTART_TEST(name, scheme)                                                                                             \
+    TEST(name##_restart_under_a_live_client_costs_one_call_and_what_was_not_kept)                                              \
+    {                                                                                                                          \
+        check_restart(scheme);                                                                                                 \
+    }
 
 RESTART_TEST(unix, "unix:")
 RESTART_TEST(tcp, "tcp:")
@@ -525,5 +571,11 @@ DOOR_TESTS(tcp, "tcp:")
 DOOR_TESTS(spawn, "spawn:")
 DOOR_TESTS(inproc, "inproc:")
 
-TEST(unix_frames_smaller_than_series_and_results) { check_small_frames("unix:"); }
-TEST(tcp_frames_smaller_than_series_and_results) { check_small_frames("tcp:"); }
+TEST(unix_frames_smaller_than_series_and_results)
+{
+    check_small_frames("unix:");
+}
+TEST(tcp_frames_smaller_than_series_and_results)
+{
+    check_small_frames("tcp:");
+}

@@ -18,9 +18,9 @@ typedef struct asked {
     struct asked *next;
     kind kind;
     uint32_t id;
-    uint64_t ends_at;  /* bytes of the stream, when it is sent whole */
+    uint64_t ends_at; /* bytes of the stream, when it is sent whole */
     swp__wire_request request;
-    uint8_t *bytes;    /* ECHO: what comes back */
+    uint8_t *bytes; /* ECHO: what comes back */
     size_t size;
     size_t series, grid;
     bool not_due;      /* never sent whole: an early refusal may come, an answer not */
@@ -29,7 +29,7 @@ typedef struct asked {
     uint32_t target;   /* CANCEL */
     bool target_known; /* and outstanding when it was asked */
     bool wants_blocks, wants_progress;
-    uint8_t *seen;     /* blocks: combos that have come */
+    uint8_t *seen; /* blocks: combos that have come */
     uint64_t seen_count, progress_done;
 } asked;
 
@@ -48,9 +48,9 @@ struct swp__client {
     uint64_t handles[HANDLES_MAX]; /* 0: free */
     size_t handle_series[HANDLES_MAX];
     bool shut, closed, ended;
-    bool lazy;     /* does not read for long: may be closed for it */
-    bool greeted;  /* version 1: something was answered */
-    bool garbage;  /* sent what ends the connection */
+    bool lazy;    /* does not read for long: may be closed for it */
+    bool greeted; /* version 1: something was answered */
+    bool garbage; /* sent what ends the connection */
 };
 
 /* ---- the model ---- */
@@ -77,10 +77,9 @@ void swp__model_init(swp__model *model)
         for (size_t g = 0; g < SWP__MODEL_GRIDS && status == SWP_OK; g++) {
             model->pnl[s][g] = malloc(rows[g] * sizeof(double));
             model->trades[s][g] = malloc(rows[g] * sizeof(int64_t));
-            swp_sweep_request request = {
-                .grid = {.form = SWP_GRID_ROWS, .combos_count = rows[g], .rows = model->rows[g]},
-                .fee = 0.09,
-                .kernel = SWP_KERNEL_STRICT};
+            swp_sweep_request request = {.grid = {.form = SWP_GRID_ROWS, .combos_count = rows[g], .rows = model->rows[g]},
+                                         .fee = 0.09,
+                                         .kernel = SWP_KERNEL_STRICT};
             swp_sweep_result result = {.pnl = model->pnl[s][g], .trades = model->trades[s][g]};
             status = swp_sweep(engine, series, &request, &result, NULL);
         }
@@ -279,8 +278,7 @@ static void ask_find(swp__client *c)
     asked *a = ask(c, FIND);
     a->series = swp__random_below(c->world->random, SWP__MODEL_SERIES);
     uint64_t bars = model->bars_count[a->series];
-    a->request.find = (swp__wire_find){.fingerprint = swp__fingerprint_of(model->close[a->series],
-                                                                          bars * sizeof(double)),
+    a->request.find = (swp__wire_find){.fingerprint = swp__fingerprint_of(model->close[a->series], bars * sizeof(double)),
                                        .n_bars = bars,
                                        .columns = SWP__COLUMN_CLOSE};
     start(a, SWP__OP_FIND, &out);
@@ -310,16 +308,13 @@ static void ask_sweep(swp__client *c)
     a->wants_blocks = swp__random_once_in(random, 3);
     a->wants_progress = swp__random_once_in(random, 3);
     a->seen = calloc(1, SWP__MODEL_ROWS_MAX);
-    swp_sweep_request sweep = {.grid = {.form = SWP_GRID_ROWS,
-                                        .combos_count = model->rows_count[a->grid],
-                                        .rows = model->rows[a->grid]},
-                               .fee = 0.09};
-    a->request = (swp__wire_request){.opcode = SWP__OP_SWEEP,
-                                     .flags = (uint8_t)((a->wants_progress ? SWP__FLAG_SWEEP_PROGRESS : 0) |
-                                                        (a->wants_blocks ? SWP__FLAG_SWEEP_BLOCKS : 0)),
-                                     .id = a->id,
-                                     .sweep = {.handle = a->whole_handle ? c->handles[slot] : 12345,
-                                               .columns = SWP__RESULT_PNL | SWP__RESULT_TRADES}};
+    swp_sweep_request sweep = {
+        .grid = {.form = SWP_GRID_ROWS, .combos_count = model->rows_count[a->grid], .rows = model->rows[a->grid]}, .fee = 0.09};
+    a->request = (swp__wire_request){
+        .opcode = SWP__OP_SWEEP,
+        .flags = (uint8_t)((a->wants_progress ? SWP__FLAG_SWEEP_PROGRESS : 0) | (a->wants_blocks ? SWP__FLAG_SWEEP_BLOCKS : 0)),
+        .id = a->id,
+        .sweep = {.handle = a->whole_handle ? c->handles[slot] : 12345, .columns = SWP__RESULT_PNL | SWP__RESULT_TRADES}};
     swp__wire_encode_sweep(&a->request, &sweep, &out);
     finish_request(c, a, &out);
 }
@@ -334,9 +329,8 @@ static void ask_trades(swp__client *c)
     a->whole_handle = c->handles[slot] != 0;
     a->series = c->handle_series[slot];
     swp_sweep_request sweep = {.grid = {.form = SWP_GRID_ROWS, .combos_count = 1, .rows = model->rows[0]}, .fee = 0.09};
-    a->request = (swp__wire_request){.opcode = SWP__OP_TRADES,
-                                     .id = a->id,
-                                     .sweep = {.handle = a->whole_handle ? c->handles[slot] : 12345}};
+    a->request = (swp__wire_request){
+        .opcode = SWP__OP_TRADES, .id = a->id, .sweep = {.handle = a->whole_handle ? c->handles[slot] : 12345}};
     swp__wire_encode_sweep(&a->request, &sweep, &out);
     finish_request(c, a, &out);
 }
@@ -525,8 +519,7 @@ static bool is_fair(const swp__client *c, const asked *a, uint8_t status)
     case SWP_CANCELLED:
         return (a->kind == SWEEP || a->kind == TRADES) && a->cancelled;
     case SWP_NOT_FOUND:
-        return a->kind == FIND ||
-               ((a->kind == SWEEP || a->kind == TRADES || a->kind == DROP) && !a->whole_handle);
+        return a->kind == FIND || ((a->kind == SWEEP || a->kind == TRADES || a->kind == DROP) && !a->whole_handle);
     case SWP_NO_MEMORY:
         return world->memory_may_fail;
     case SWP_BAD_FRAME:
@@ -594,8 +587,8 @@ static void hear_frame(swp__client *c, const uint8_t *body, uint32_t body_size)
     if (a == NULL && frame.opcode != 0) {
         swp__simulation_fail("a reply to request %u, which is not outstanding", frame.id);
     }
-    if (swp__wire_decode_reply(&frame, a != NULL && a->kind != BAD ? &a->request : NULL, 0,
-                               body + SWP__WIRE_HEADER_SIZE, &reply, &error) != SWP_OK &&
+    if (swp__wire_decode_reply(&frame, a != NULL && a->kind != BAD ? &a->request : NULL, 0, body + SWP__WIRE_HEADER_SIZE,
+                               &reply, &error) != SWP_OK &&
         (a == NULL || a->kind != BAD)) {
         swp__simulation_fail("reply to request %u: %s", frame.id, error.message);
     }
@@ -656,8 +649,7 @@ static void hear_end(swp__client *c)
     c->world->connections_lost++;
     bool is_fault = c->garbage || world->draining || world->memory_may_fail || world->jumps > 0;
     if (!is_fault && !(c->shut && c->outstanding == 0 && c->out_size == 0)) {
-        swp__simulation_fail("a connection ended that gave no reason: %u outstanding, shut %d", c->outstanding,
-                             c->shut);
+        swp__simulation_fail("a connection ended that gave no reason: %u outstanding, shut %d", c->outstanding, c->shut);
     }
     swp__net_close(c->line);
     c->closed = true;

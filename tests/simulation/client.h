@@ -33,8 +33,8 @@ typedef struct swp__world {
     uint64_t max_in_flight;
     bool memory_may_fail; /* allocations are refused now and then */
     bool draining;
-    uint64_t jumps;       /* of time, long enough for slow peers to be closed */
-    uint64_t trace;       /* of all that was seen: equal for equal seeds */
+    uint64_t jumps; /* of time, long enough for slow peers to be closed */
+    uint64_t trace; /* of all that was seen: equal for equal seeds */
     uint64_t replies, sweeps_right, cancelled, refused, connections_lost;
 } swp__world;
 

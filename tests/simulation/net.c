@@ -161,8 +161,8 @@ static const swp__acceptor_ops acceptor_ops = {server_accept, acceptor_close};
 
 swp__acceptor swp__net_acceptor(swp__net *net)
 {
-    return (swp__acceptor){.ops = &acceptor_ops, .fd = -1, .lock_fd = -1, .context = net,
-                           .address = {.scheme = SWP__SCHEME_INPROC}};
+    return (swp__acceptor){
+        .ops = &acceptor_ops, .fd = -1, .lock_fd = -1, .context = net, .address = {.scheme = SWP__SCHEME_INPROC}};
 }
 
 /* ---- the poller ---- */
@@ -243,8 +243,8 @@ static void poller_close(swp__poller *poller)
     (void)poller;
 }
 
-static const swp__poller_ops poller_ops = {poller_add, poller_want_output, poller_remove,
-                                           poller_wait, poller_wake, poller_close};
+static const swp__poller_ops poller_ops = {poller_add,  poller_want_output, poller_remove,
+                                           poller_wait, poller_wake,        poller_close};
 
 /* ---- the net ---- */
 
@@ -266,8 +266,7 @@ void swp__net_fini(swp__net *net)
 static bool line_is_busy(const swp__line *line)
 {
     bool gone_untold = !line->client_open && line->server_open && !line->client_gone_arrived;
-    return line->used && (lane_is_busy(&line->to_server) || lane_is_busy(&line->to_client) || line->raised != 0 ||
-                          gone_untold);
+    return line->used && (lane_is_busy(&line->to_server) || lane_is_busy(&line->to_client) || line->raised != 0 || gone_untold);
 }
 
 bool swp__net_is_busy(const swp__net *net)

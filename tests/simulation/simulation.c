@@ -89,9 +89,8 @@ static void open_run(run *r, uint64_t seed, const swp__model *model)
     swp_allocator allocator = swp__test_allocator(&r->memory);
     swp_clock clock = swp__test_clock_of(&r->clock);
     swp__limits engine_limits = random_engine_limits(&r->random);
-    swp_engine_options engine_options = {.threads = 1 + (uint32_t)swp__random_below(&r->random, 4),
-                                         .allocator = &allocator,
-                                         .clock = &clock};
+    swp_engine_options engine_options = {
+        .threads = 1 + (uint32_t)swp__random_below(&r->random, 4), .allocator = &allocator, .clock = &clock};
     swp_status status = swp__engine_new(&engine_options, &engine_limits, true, &r->engine, NULL);
     assert(status == SWP_OK);
     status = swp__store_new(r->engine, (uint32_t)seed, &r->store, NULL);
@@ -235,8 +234,8 @@ static void close_run(run *r)
     swp_engine_free(r->engine);
     swp__net_fini(&r->net);
     if (r->memory.live_count != 0) {
-        swp__simulation_fail("%" PRIu64 " blocks of memory, %" PRIu64 " bytes, are left behind",
-                             (uint64_t)r->memory.live_count, (uint64_t)r->memory.live_bytes);
+        swp__simulation_fail("%" PRIu64 " blocks of memory, %" PRIu64 " bytes, are left behind", (uint64_t)r->memory.live_count,
+                             (uint64_t)r->memory.live_bytes);
     }
 }
 
@@ -290,12 +289,12 @@ int main(int argc, char **argv)
         }
     }
     swp__model_fini(&model);
-    printf("%" PRIu64 " seeds: %" PRIu64 " replies, %" PRIu64 " sweeps equal to the reference, %" PRIu64 " cancelled, %"
-           PRIu64 " refused, %" PRIu64 " connections ended by the server\n",
+    printf("%" PRIu64 " seeds: %" PRIu64 " replies, %" PRIu64 " sweeps equal to the reference, %" PRIu64 " cancelled, %" PRIu64
+           " refused, %" PRIu64 " connections ended by the server\n",
            seed != 0 ? 1 : last - first + 1, total.replies, total.sweeps_right, total.cancelled, total.refused,
            total.connections_lost);
-    bool too_little = seed == 0 && last - first >= 100 &&
-                      (total.sweeps_right < last || total.cancelled == 0 || total.refused == 0);
+    bool too_little =
+        seed == 0 && last - first >= 100 && (total.sweeps_right < last || total.cancelled == 0 || total.refused == 0);
     if (too_little) {
         fprintf(stderr, "the runs did too little to mean anything\n");
     }

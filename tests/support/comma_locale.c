@@ -10,8 +10,7 @@ static bool make_locale(void)
 {
     char folder[4096], command[3 * sizeof folder];
     snprintf(folder, sizeof folder, "%s", temp_path("locale"));
-    snprintf(command, sizeof command, "mkdir -p %s && localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null", folder,
-             folder);
+    snprintf(command, sizeof command, "mkdir -p %s && localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null", folder, folder);
     return system(command) == 0 && setenv("LOCPATH", folder, 1) == 0;
 }
 

@@ -23,24 +23,24 @@ static inline swp__variant swp__need_isa(swp__isa isa)
     return (swp__variant)isa;
 }
 
-#define TEST_EACH_ISA(name)                                                                                             \
-    static void name(swp__variant variant);                                                                             \
-    TEST(name##_c)                                                                                                      \
-    {                                                                                                                   \
-        name(SWP__VARIANT_C);                                                                                           \
-    }                                                                                                                   \
-    TEST(name##_avx2)                                                                                                   \
-    {                                                                                                                   \
-        name(swp__need_isa(SWP__ISA_AVX2));                                                                             \
-    }                                                                                                                   \
-    TEST(name##_avx512)                                                                                                 \
-    {                                                                                                                   \
-        name(swp__need_isa(SWP__ISA_AVX512));                                                                           \
-    }                                                                                                                   \
-    TEST(name##_eight_lanes)                                                                                            \
-    {                                                                                                                   \
-        name(SWP__VARIANT_EIGHT_LANES);                                                                                 \
-    }                                                                                                                   \
+#define TEST_EACH_ISA(name)                                                                                                    \
+    static void name(swp__variant variant);                                                                                    \
+    TEST(name##_c)                                                                                                             \
+    {                                                                                                                          \
+        name(SWP__VARIANT_C);                                                                                                  \
+    }                                                                                                                          \
+    TEST(name##_avx2)                                                                                                          \
+    {                                                                                                                          \
+        name(swp__need_isa(SWP__ISA_AVX2));                                                                                    \
+    }                                                                                                                          \
+    TEST(name##_avx512)                                                                                                        \
+    {                                                                                                                          \
+        name(swp__need_isa(SWP__ISA_AVX512));                                                                                  \
+    }                                                                                                                          \
+    TEST(name##_eight_lanes)                                                                                                   \
+    {                                                                                                                          \
+        name(SWP__VARIANT_EIGHT_LANES);                                                                                        \
+    }                                                                                                                          \
     static void name(swp__variant variant)
 
 #endif

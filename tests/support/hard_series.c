@@ -26,8 +26,8 @@ double swp__random_unit(swp__random *random)
 const char *swp__hard_name(swp__hard kind)
 {
     static const char *const names[SWP__HARD_COUNT] = {
-        "walk",  "constant", "zero",  "ticks",     "coins",     "alternating", "flat-noise", "stale", "steps",     "ramp",
-        "signs", "jumps",    "nan-holes", "inf-holes", "huge", "overflow", "tiny", "subnormal", "mixed", "bits"};
+        "walk",  "constant", "zero",      "ticks",     "coins", "alternating", "flat-noise", "stale",     "steps", "ramp",
+        "signs", "jumps",    "nan-holes", "inf-holes", "huge",  "overflow",    "tiny",       "subnormal", "mixed", "bits"};
     return names[kind];
 }
 

@@ -12,18 +12,18 @@
 
 void swp__test_register(const char *name, CMUnitTestFunction function);
 
-#define TEST(name)                                                                                                      \
-    static void test_##name(void **state);                                                                              \
-    __attribute__((constructor)) static void register_##name(void)                                                      \
-    {                                                                                                                   \
-        swp__test_register(#name, test_##name);                                                                         \
-    }                                                                                                                   \
+#define TEST(name)                                                                                                             \
+    static void test_##name(void **state);                                                                                     \
+    __attribute__((constructor)) static void register_##name(void)                                                             \
+    {                                                                                                                          \
+        swp__test_register(#name, test_##name);                                                                                \
+    }                                                                                                                          \
     static void test_##name(__attribute__((unused)) void **state)
 
-#define SKIP(why)                                                                                                       \
-    do {                                                                                                                \
-        fprintf(stderr, "skipped: %s\n", (why));                                                                        \
-        skip();                                                                                                         \
+#define SKIP(why)                                                                                                              \
+    do {                                                                                                                       \
+        fprintf(stderr, "skipped: %s\n", (why));                                                                               \
+        skip();                                                                                                                \
     } while (0)
 
 /* Equal to the bit, any NaN equal to any NaN. */

@@ -4,7 +4,10 @@
  * that the least found is never above the true one). Two rows' halves make one vector, and packing with saturation keeps
  * signs, so that eight rows come to one movemask. */
 #define SWP_LANES 4
-#define COST {.signs = 0.6, .hma = 0.22, .hma3 = 0.38, .pair = 0.15}
+#define COST                                                                                                                   \
+    {                                                                                                                          \
+        .signs = 0.6, .hma = 0.22, .hma3 = 0.38, .pair = 0.15                                                                  \
+    }
 #define OPS swp__filter_ops_avx2
 #include "kernel/certify_filter.h"
 
@@ -25,8 +28,8 @@ INLINE __m256i upper_halves(vec d0, vec d1)
 /* The signs of four such pairs, a byte a lane. */
 INLINE int signs_of_pairs(const __m256i pairs[4])
 {
-    const __m256i by_lane = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12, 14,
-                                             1, 3, 5, 7, 9, 11, 13, 15);
+    const __m256i by_lane = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12, 14, 1,
+                                             3, 5, 7, 9, 11, 13, 15);
     __m256i rows = _mm256_packs_epi16(_mm256_packs_epi32(pairs[0], pairs[1]), _mm256_packs_epi32(pairs[2], pairs[3]));
     return _mm256_movemask_epi8(_mm256_shuffle_epi8(rows, by_lane));
 }
@@ -34,8 +37,8 @@ INLINE int signs_of_pairs(const __m256i pairs[4])
 /* Eight times a byte a lane -> a word a lane. */
 INLINE __m256i words_of_bytes(__m256i bytes)
 {
-    const __m256i by_lane = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1, 5, 9, 13,
-                                             2, 6, 10, 14, 3, 7, 11, 15);
+    const __m256i by_lane = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1, 5, 9, 13, 2,
+                                             6, 10, 14, 3, 7, 11, 15);
     return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(bytes, by_lane), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 

@@ -1,6 +1,9 @@
 /* The filter with AVX-512: eight lanes. certify_filter_emulated.c compiles it for machines without. */
 /* Of the prototype on a 3.7 GHz Zen 4, where this set was at home. */
-#define COST {.signs = 0.38, .hma = 0.13, .hma3 = 0.22, .pair = 0.08}
+#define COST                                                                                                                   \
+    {                                                                                                                          \
+        .signs = 0.38, .hma = 0.13, .hma3 = 0.22, .pair = 0.08                                                                 \
+    }
 
 #ifndef SWP_EMULATED_AVX512
 #define SWP_LANES 8
