@@ -16,6 +16,14 @@ static swp__slice window_slice(const swp__sweep *sweep, const swp_window *window
     };
 }
 
+static void write_row(const swp__part *part, uint64_t row, const swp__trade_state *state, const swp_window *window, double last)
+{
+    swp__row_write(&part->result, row, state, window, last);
+    if (part->sweep->listener.states != NULL) {
+        part->sweep->listener.states[row] = *state;
+    }
+}
+
 /* Keeps the combos of the chain that have bars enough; the others never trade and are written at once. */
 static void expand_combos(const swp__sweep *sweep, swp__chain *chain)
 {
@@ -31,7 +39,7 @@ static void expand_combos(const swp__sweep *sweep, swp__chain *chain)
         swp_params combo = swp_grid_at(&sweep->request.grid, part->block.first_combo + at);
         swp__trade_state_init(&chain->states[kept]);
         if (swp_params_bars_needed(&combo) > chain->slice.bars_count) {
-            swp__row_write(&part->result, first_row + at, &chain->states[kept], chain->window, 0.0);
+            write_row(part, first_row + at, &chain->states[kept], chain->window, 0.0);
             continue;
         }
         chain->combos[kept] = combo;
@@ -156,7 +164,7 @@ static void write_rows(const swp__chain *chain)
 {
     double last = chain->combos_count > 0 ? swp__last_number(&chain->slice) : 0.0;
     for (size_t i = 0; i < chain->combos_count; i++) {
-        swp__row_write(&chain->part->result, chain->rows[i], &chain->states[i], chain->window, last);
+        write_row(chain->part, chain->rows[i], &chain->states[i], chain->window, last);
     }
 }
 

@@ -111,6 +111,7 @@ swp__engine_counters swp__engine_count(swp_engine *engine)
     pthread_mutex_lock(&engine->lock);
     swp__engine_counters counters = engine->counters;
     counters.workers = engine->workers_count;
+    counters.live_bars = __atomic_load_n(&engine->counters.live_bars, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&engine->lock);
     return counters;
 }

@@ -37,10 +37,13 @@ typedef struct swp__engine_counters {
     uint64_t combos;     /* windows x combos that are done */
     uint64_t bar_combos; /* bars x combos computed */
     uint64_t units;
-    uint64_t busy_ns; /* all threads together */
-    uint64_t blocks;  /* delivered */
+    uint64_t busy_ns;                    /* all threads together */
+    uint64_t blocks;                     /* delivered */
+    uint64_t live_opened, live_restored; /* sessions */
+    uint64_t live_bars;                  /* pushed, each once however many combos; peeks and repeats do not count */
     /* as it is now */
     uint64_t sweeps_running, sweep_bytes, workers;
+    uint64_t live_sessions, live_bytes;
 } swp__engine_counters;
 
 struct swp_engine {

@@ -22,6 +22,7 @@ const swp__limit_row swp__limit_rows[] = {
     ROW(max_handles, "max-handles", 65536, 1, UINT64_C(1) << 32, "series", "used by one connection at once"),
     ROW(max_uploads, "max-uploads", 16, 1, UINT64_C(1) << 32, "uploads", "in progress on one connection"),
     ROW(max_names, "max-names", 65536, 1, UINT64_C(1) << 32, "names", "given by one user or token"),
+    ROW(max_live_memory, "max-live-memory", 1 * GIB, 64 * KIB, UINT64_C(1) << 62, "bytes", "of all live sessions"),
 };
 const size_t swp__limit_rows_count = sizeof swp__limit_rows / sizeof swp__limit_rows[0];
 

@@ -17,6 +17,7 @@ typedef struct swp__limits {
     uint64_t max_handles;      /* series that one scope uses at once */
     uint64_t max_uploads;      /* in progress in one scope */
     uint64_t max_names;        /* of one identity */
+    uint64_t max_live_memory;  /* bytes: all live sessions */
 } swp__limits;
 
 typedef struct swp__limit_row {

@@ -23,6 +23,11 @@ static const row engine_rows[] = {
     {"sweepd_units_total", "counter", "Units of work done.", ENGINE(units), false},
     {"sweepd_busy_seconds_total", "counter", "Time in units, all threads together.", ENGINE(busy_ns), true},
     {"sweepd_blocks_total", "counter", "Result blocks delivered.", ENGINE(blocks), false},
+    {"sweepd_live_opened_total", "counter", "Live sessions opened.", ENGINE(live_opened), false},
+    {"sweepd_live_restored_total", "counter", "Live sessions restored from a snapshot.", ENGINE(live_restored), false},
+    {"sweepd_live_bars_total", "counter", "Bars pushed to live sessions.", ENGINE(live_bars), false},
+    {"sweepd_live_sessions", "gauge", "Live sessions.", ENGINE(live_sessions), false},
+    {"sweepd_live_bytes", "gauge", "Memory of live sessions.", ENGINE(live_bytes), false},
     {"sweepd_workers", "gauge", "Threads of the pool that run.", ENGINE(workers), false},
 };
 

@@ -424,7 +424,8 @@ static swp_status check_arguments(const void *const *pointers, size_t count, swp
 swp_status swp__sweep_start(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
                             const swp_sweep_result *result, const swp__listener *listener, swp__sweep **sweep, swp_error *error)
 {
-    assert(listener->done != NULL && (listener->block != NULL || listener->trade != NULL || result != NULL));
+    assert(listener->done != NULL &&
+           (listener->block != NULL || listener->trade != NULL || listener->states != NULL || result != NULL));
     assert(listener->trade == NULL || (request->grid.combos_count == 1 && request->windows_count <= 1));
     swp__sweep *made;
     uint32_t useful;
@@ -497,6 +498,27 @@ static void work_to_the_end(swp__sweep *sweep, uint32_t useful)
     pthread_mutex_unlock(&engine->lock);
 }
 
+/* A sweep of a checked request, whose caller works at it. */
+static swp_status run_to_the_end(swp__sweep *sweep, uint32_t useful, swp_error *error)
+{
+    uint64_t saved = swp__fpenv_enter();
+    work_to_the_end(sweep, useful);
+    swp__fpenv_leave(saved);
+    bool complete = sweep->combos_done == sweep->combos_count;
+    swp__sweep_free(sweep);
+    return complete ? SWP_OK : swp__fail(error, SWP_CANCELLED, SWP_AT_NONE, "sweep: cancelled");
+}
+
+swp_status swp__sweep_states(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
+                             swp__trade_state *states, swp_error *error)
+{
+    const swp__listener listener = {.states = states};
+    swp__sweep *sweep;
+    uint32_t useful;
+    swp_status status = make_sweep(engine, series, request, NULL, &listener, &sweep, &useful, error);
+    return status == SWP_OK ? run_to_the_end(sweep, useful, error) : status;
+}
+
 swp_status swp_sweep(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
                      const swp_sweep_result *result, swp_error *error)
 {
@@ -512,10 +534,5 @@ swp_status swp_sweep(swp_engine *engine, const swp_series *series, const swp_swe
         return status;
     }
     swp__rows_clear(result, sweep->combos_count * sweep->windows_count);
-    uint64_t saved = swp__fpenv_enter();
-    work_to_the_end(sweep, useful);
-    swp__fpenv_leave(saved);
-    bool complete = sweep->combos_done == sweep->combos_count;
-    swp__sweep_free(sweep);
-    return complete ? SWP_OK : swp__fail(error, SWP_CANCELLED, SWP_AT_NONE, "sweep: cancelled");
+    return run_to_the_end(sweep, useful, error);
 }

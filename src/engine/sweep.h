@@ -39,6 +39,9 @@ typedef struct swp__listener {
     void (*trade)(void *context, const swp__trade *trade);
     void *context;
 
+    /* NULL, or where the trade state of each row (windows x combos) goes; bars count from the window's warm. */
+    swp__trade_state *states;
+
     /* The calling thread runs the first unit before swp__sweep_start returns: a sweep of less than a unit is then
      * done without waking anybody, and `done` was called. */
     bool caller_helps;
@@ -50,13 +53,17 @@ SWP_MUST_CHECK swp_status swp__sweep_check(const swp_sweep_request *request, uin
 /* Starts a sweep. What `series`, `request` (grid lists, windows) and `result` point to is borrowed until `done`; the
  * structs themselves are copied, but for windows. request->cancel and ->progress work as in swp_sweep, the latter
  * called like the listener; a cancel flag alone wakes nobody: use swp__sweep_cancel. `result` may be NULL with
- * blocks or trades. Checked as swp_sweep does, but for these: BAD_PARAM columns, after the windows; LIMIT windows x
+ * blocks, trades or states. Checked as swp_sweep does, but for these: BAD_PARAM columns, after the windows; LIMIT windows x
  * combos, a combo's results in one block, sweeps in progress, working memory (with fewer threads first); NO_MEMORY
  * also when no thread can be started. WRONG_PROCESS comes first. On CANCELLED the arrays of `result` hold nothing of
  * use but where `finished` is 1 in an array cleared before. */
 SWP_MUST_CHECK swp_status swp__sweep_start(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
                                            const swp_sweep_result *result, const swp__listener *listener, swp__sweep **sweep,
                                            swp_error *error);
+
+/* As swp_sweep of a checked request, for the trade states instead of rows (swp__listener.states). */
+SWP_MUST_CHECK swp_status swp__sweep_states(swp_engine *engine, const swp_series *series, const swp_sweep_request *request,
+                                            swp__trade_state *states, swp_error *error);
 
 /* Asks for an early end; `done` still comes, with OK when all was finished just before. Any thread, until
  * swp__sweep_free. */
