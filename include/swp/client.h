@@ -26,6 +26,7 @@
 #define SWP_CLIENT_H
 
 #include "swp/engine.h"
+#include "swp/live.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +34,7 @@ extern "C" {
 
 typedef struct swp_client swp_client;               /* opaque */
 typedef struct swp_client_series swp_client_series; /* opaque: a series that the engine holds for us */
+typedef struct swp_client_live swp_client_live;     /* opaque: a live session on the other side */
 typedef struct swp_pending swp_pending;             /* opaque: a call that was submitted */
 
 #define SWP_NO_TIMEOUT UINT32_MAX
@@ -173,6 +175,47 @@ SWP_API bool swp_pending_is_done(swp_pending *pending);
 
 /* Asks for an early end of a sweep; swp_pending_wait still follows and says whether it was CANCELLED. Any thread. */
 SWP_API void swp_pending_cancel(swp_pending *pending);
+
+/* ---- Live sessions (swp/live.h says what one is) ----
+ *
+ * A session ends with the connection it was opened on. Its next call then answers CLOSED, once for all, and says so; the client
+ * itself connects again. A snapshot, or the bars so far as a warm-up, makes it anew. A session belongs to one thread at a time. */
+
+/* As swp_live_new; `warm_up` may be NULL. states[request->combos_count]: after the warm-up. Checked in this order: BAD_PARAM a
+ * pointer is NULL (at: argument); WRONG_PROCESS; then as swp_live_new says. */
+SWP_API SWP_MUST_CHECK swp_status swp_client_live_open(swp_client *client, swp_client_series *warm_up,
+                                                       const swp_live_request *request, uint32_t timeout_ms,
+                                                       swp_client_live **live, swp_live_state *states, swp_error *error);
+
+SWP_API uint64_t swp_client_live_combos_count(const swp_client_live *live);
+
+/* Bars after the last push that was answered. */
+SWP_API uint64_t swp_client_live_bars_count(const swp_client_live *live);
+
+/* As swp_live_push. After TIMED_OUT the same push, with the same expected_bars, may be sent again: if it had been applied it is
+ * answered and changes nothing. After TIMED_OUT and CLOSED states and positions mean nothing. */
+SWP_API SWP_MUST_CHECK swp_status swp_client_live_push(swp_client_live *live, uint64_t expected_bars, const double *close,
+                                                       uint64_t bars_count, uint32_t timeout_ms, swp_live_state *states,
+                                                       int8_t *positions, swp_error *error);
+
+/* As swp_live_peek. */
+SWP_API SWP_MUST_CHECK swp_status swp_client_live_peek(swp_client_live *live, const double *close, uint64_t bars_count,
+                                                       uint32_t timeout_ms, swp_live_state *states, int8_t *positions,
+                                                       swp_error *error);
+
+/* The session as bytes, for swp_client_live_restore on any door; swp_client_snapshot_free gives them back. */
+SWP_API SWP_MUST_CHECK swp_status swp_client_live_snapshot(swp_client_live *live, uint32_t timeout_ms, void **bytes,
+                                                           size_t *size, swp_error *error);
+
+/* Before swp_client_close. NULL is a no-op. */
+SWP_API void swp_client_snapshot_free(swp_client *client, void *bytes);
+
+/* As swp_live_restore. */
+SWP_API SWP_MUST_CHECK swp_status swp_client_live_restore(swp_client *client, const void *bytes, size_t size,
+                                                          uint32_t timeout_ms, swp_client_live **live, swp_error *error);
+
+/* Ends the session. `live` is gone whatever the status, which says how the server took it. */
+SWP_API swp_status swp_client_live_close(swp_client_live *live, uint32_t timeout_ms, swp_error *error);
 
 /* ---- The rest ---- */
 

@@ -119,6 +119,7 @@ void swp_client_close(swp_client *c)
     if (c->process != 0 && is_ours) {
         swp__spawn_reap(c->process);
     }
+    swp__lives_free_all(c, c->local != NULL && is_ours);
     if (c->local != NULL) {
         swp__local_close(c);
     }

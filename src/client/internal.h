@@ -1,6 +1,6 @@
 /* The client's parts and what they know of each other.
  *
- *     series.c sweep.c info.c       what the public calls ask, and what they make of the answers
+ *     series.c sweep.c live.c info.c  what the public calls ask, and what they make of the answers
  *            │  ask, pending
  *            ▼
  *     client.c ──> local.c          inproc: the ask goes to the engine and the store of this process
@@ -76,8 +76,8 @@ void swp__owned_free(const swp_allocator *allocator, void *bytes);
 
 /* What to ask: `request` in the pending says opcode, flags and fixed part; the rest is borrowed until it was sent. */
 typedef struct swp__ask {
-    swp_client_series *series;      /* its handle goes where the fixed part begins; NULL: none */
-    const swp_sweep_request *sweep; /* SWEEP, TRADES */
+    swp_client_series *series;      /* its handle goes where the fixed part has one; NULL: none */
+    const swp_sweep_request *sweep; /* SWEEP, TRADES, LIVE_OPEN */
     struct iovec tail[SWP__COLUMNS_COUNT];
     size_t tail_count;
     uint64_t generation; /* of the connection it makes sense on; 0: any */
@@ -99,7 +99,7 @@ struct swp_pending {
     swp_status status;
     swp_error error; /* of any other status */
 
-    /* SWEEP */
+    /* SWEEP; a session's calls: its combos_count */
     swp_sweep_result result;
     uint8_t *own_finished; /* NULL: result.finished is the caller's, or not needed */
     uint64_t windows_count, combos_count;
@@ -150,6 +150,7 @@ struct swp_client {
     swp_server_info server;
 
     swp_client_series *series; /* all that were not dropped: they go with the client */
+    swp_client_live *lives;    /* likewise */
 
     swp_pending *pending[SWP__PENDING_BUCKETS]; /* by id */
     uint32_t pending_count;
@@ -263,6 +264,16 @@ swp_status swp__local_open(swp_client *client, swp_error *error);
 void swp__local_close(swp_client *client);
 swp_status swp__local_start(swp_client *client, swp_pending *pending, const swp__ask *ask, swp_error *error);
 void swp__local_finish(swp_client *client, swp_pending *pending);
+
+/* A session in this process; `warm_up` may be NULL. */
+swp_status swp__local_live_open(swp_client *client, const swp_client_series *warm_up, const swp_live_request *request,
+                                swp_live **live, swp_error *error);
+swp_engine *swp__local_engine(swp_client *client);
+
+/* ---- live.c ---- */
+
+/* Gives back the memory of the sessions that were not closed, and inproc: the sessions, too. Nobody else uses the client. */
+void swp__lives_free_all(swp_client *client, bool with_sessions);
 
 /* ---- series.c ---- */
 

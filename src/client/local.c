@@ -294,6 +294,33 @@ static void tell_trades(swp_client *c, swp_pending *p)
     swp__trade_list_free(&p->trades);
 }
 
+/* ---- live sessions ---- */
+
+swp_engine *swp__local_engine(swp_client *c)
+{
+    return c->local->engine;
+}
+
+swp_status swp__local_live_open(swp_client *c, const swp_client_series *warm_up, const swp_live_request *request,
+                                swp_live **live, swp_error *error)
+{
+    swp__local *local = c->local;
+    const swp_series *held = NULL;
+    swp_status status = SWP_OK;
+    if (warm_up != NULL) {
+        pthread_mutex_lock(&local->scope_lock);
+        status = swp__store_take(local->scope, warm_up->handle, &held, error);
+        pthread_mutex_unlock(&local->scope_lock);
+    }
+    if (status == SWP_OK) {
+        status = swp_live_new(local->engine, request, held, live, error);
+    }
+    if (held != NULL) {
+        swp__store_give(local->store, held);
+    }
+    return status;
+}
+
 /* ---- the door ---- */
 
 static bool is_sweep(const swp_pending *p)

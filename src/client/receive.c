@@ -142,8 +142,8 @@ static size_t take_frame(swp_client *c, const uint8_t *bytes, size_t size)
     if (size < head) {
         return 0;
     }
-    if (swp__wire_decode_reply(&frame, p != NULL ? &p->request : NULL, 0, bytes + SWP__WIRE_PAYLOAD_AT, &reply, &error) !=
-        SWP_OK) {
+    if (swp__wire_decode_reply(&frame, p != NULL ? &p->request : NULL, p != NULL ? p->combos_count : 0,
+                               bytes + SWP__WIRE_PAYLOAD_AT, &reply, &error) != SWP_OK) {
         broken_reply(c, &error);
         return size;
     }

@@ -208,14 +208,19 @@ swp_status swp__live_make(swp_engine *engine, const int64_t *rows, uint64_t comb
 
 /* ---- opening ---- */
 
-static swp_status check_request(const swp_engine *engine, const swp_live_request *request, swp_error *error)
+swp_sweep_request swp__live_as_sweep(const swp_live_request *request)
 {
-    const swp_sweep_request as_sweep = {
+    return (swp_sweep_request){
         .grid = {.form = SWP_GRID_ROWS, .combos_count = request->combos_count, .rows = request->params},
         .fee = request->fee,
         .entry = request->entry,
         .kernel = request->kernel,
     };
+}
+
+swp_status swp__live_check(const swp_live_request *request, swp_error *error)
+{
+    const swp_sweep_request as_sweep = swp__live_as_sweep(request);
     swp_status status = swp__sweep_check(&as_sweep, 1, error);
     if (status == SWP_OK && (request->allow & ~(uint32_t)SWP_ALLOW_ALL) != 0) {
         status = swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
@@ -225,12 +230,18 @@ static swp_status check_request(const swp_engine *engine, const swp_live_request
         status = swp__fail_limit(error, SWP_PARAM_MAX, request->combos_count,
                                  "live session: %" PRIu64 " combos, at most 2^31-1", request->combos_count);
     }
-    return status == SWP_OK ? swp__engine_check_process(engine, error) : status;
+    return status;
 }
 
-swp_status swp__live_open(swp_engine *engine, const swp_live_request *request, swp_live **live, swp_error *error)
+swp_status swp__live_open(swp_engine *engine, const swp_live_request *request, const swp_series *warm_up, swp_live **live,
+                          swp_error *error)
 {
-    swp_status status = check_request(engine, request, error);
+    swp_status status = swp__live_check(request, error);
+    status = status == SWP_OK ? swp__engine_check_process(engine, error) : status;
+    if (status == SWP_OK && warm_up != NULL) {
+        swp__closes_seen seen = {0};
+        status = swp__closes_judge(warm_up->close, warm_up->bars_count, 0, request->allow, &seen, error);
+    }
     if (status == SWP_OK) {
         const swp__exec exec = {.fee = request->fee, .entry = request->entry};
         status = swp__live_make(engine, request->params, request->combos_count, &exec, request->allow, live, error);
@@ -295,18 +306,13 @@ bool swp__live_warm(swp_live *live, const double *close, uint64_t bars_count, do
 static swp_status warm(swp_live *live, const swp_series *series, swp_kernel kernel, swp_error *error)
 {
     const swp_allocator *allocator = &live->engine->allocator;
-    swp__closes_seen seen = {0};
-    swp_status status = swp__closes_judge(series->close, series->bars_count, 0, live->allow, &seen, error);
-    if (status != SWP_OK) {
-        return status;
-    }
     size_t count = live->bars.combos_count * SWP_PARAMS_COUNT;
     int64_t *rows = swp__alloc(allocator, count, sizeof *rows);
     if (rows == NULL) {
         return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "live session: no memory for its warm-up");
     }
     swp_sweep_request request = swp__live_warm_request(live, rows, kernel);
-    status = swp__sweep_states(live->engine, series, &request, live->bars.states, error);
+    swp_status status = swp__sweep_states(live->engine, series, &request, live->bars.states, error);
     if (status == SWP_OK) {
         (void)swp__live_warm(live, series->close, series->bars_count, INFINITY);
     }
@@ -321,7 +327,7 @@ swp_status swp_live_new(swp_engine *engine, const swp_live_request *request, con
         return swp__fail(error, SWP_BAD_PARAM, engine == NULL ? 1 : request == NULL ? 2 : 4, "live session: NULL pointer");
     }
     swp_live *made;
-    swp_status status = swp__live_open(engine, request, &made, error);
+    swp_status status = swp__live_open(engine, request, warm_up, &made, error);
     if (status == SWP_OK && warm_up != NULL) {
         status = warm(made, warm_up, request->kernel, error);
         if (status != SWP_OK) {

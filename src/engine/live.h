@@ -45,9 +45,15 @@ typedef struct swp__push {
     swp_live *copy; /* what a peek of several bars works on */
 } swp__push;
 
-/* As swp_live_new, without the warm-up. */
-SWP_MUST_CHECK swp_status swp__live_open(swp_engine *engine, const swp_live_request *request, swp_live **live,
-                                         swp_error *error);
+/* As swp_live_new, but `warm_up` (may be NULL) is only judged. */
+SWP_MUST_CHECK swp_status swp__live_open(swp_engine *engine, const swp_live_request *request, const swp_series *warm_up,
+                                         swp_live **live, swp_error *error);
+
+/* What swp_live_new says of a request alone. */
+SWP_MUST_CHECK swp_status swp__live_check(const swp_live_request *request, swp_error *error);
+
+/* Its combos and options. */
+swp_sweep_request swp__live_as_sweep(const swp_live_request *request);
 
 /* What a sweep over the warm-up with this session's combos is to fill (swp__listener.states). */
 swp__trade_state *swp__live_warm_states(swp_live *live);

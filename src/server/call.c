@@ -141,9 +141,10 @@ void swp__call_free(swp__call *call)
         swp__store_give(server->options.store, call->held);
     }
     if (call->load != NULL) {
-        swp__server_forget_work(server, call);
         swp__load_free(call->load);
     }
+    swp__server_forget_work(server, call);
+    swp__live_forget(call);
     free_block(call, call->tail, call->tail_size);
     free_block(call, call->second, call->second_size);
     free_block(call, call->result, call->result_size);
@@ -304,6 +305,8 @@ swp_status swp__call_sweep(swp__call *call, const swp_series *series, swp_sweep_
     if (call->frame.opcode == SWP__OP_TRADES) {
         call->trades.allocator = &server->allocator;
         listener.trade = sweep_trade;
+    } else if (call->frame.opcode == SWP__OP_LIVE_OPEN) {
+        listener.states = swp__live_warm_states(call->live);
     } else if (result == NULL) {
         if (!make_blocks(call)) {
             return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for the sweep's blocks");

@@ -595,6 +595,7 @@ void swp__connection_drop(swp__connection *c, const char *why)
     c->reading = NULL;
     c->target_left = c->skip_left = c->stash_size = 0;
     drop_calls(c);
+    swp__connection_end_sessions(c);
     swp__scope_free(c->scope);
     c->scope = NULL;
     swp__server_lost(server, c);

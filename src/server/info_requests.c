@@ -52,6 +52,7 @@ swp_status swp__run_hello(swp__call *call, swp_error *error)
     swp__wire_reply reply = {.hello = {
                                  .major = SWP__PROTOCOL_MAJOR,
                                  .minor = SWP__PROTOCOL_MINOR, /* 0: nobody's is lower */
+                                 .features = SWP__FEATURE_LIVE,
                                  .max_body = server->options.limits.max_frame,
                                  .max_memory = server->engine->limits.max_memory,
                                  .max_combos = server->engine->limits.max_combos,

@@ -3,7 +3,7 @@
  *   server.c       the loop: events, time, acceptors, draining
  *   connection.c   one peer: bytes in, frames out
  *   call.c         one request from its first byte to its last reply byte
- *   v1.c, v2.c     what each version's requests mean
+ *   v1.c, v2.c     what each version's requests mean; version 2's stand in *_requests.c
  *
  * A *call* is a request in the works. It belongs to one connection, is in its list, and its memory (what was read, what
  * will be sent) lives until its final frame has left or the connection is gone; a call that the engine still works at
@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include "base/spin.h"
+#include "engine/live.h"
 #include "engine/store.h"
 #include "engine/trade_list.h"
 #include "server/server.h"
@@ -30,6 +31,7 @@ enum {
 
 typedef struct swp__connection swp__connection;
 typedef struct swp__call swp__call;
+typedef struct swp__session swp__session; /* live_requests.c */
 
 typedef enum swp__outgoing_kind { SWP__FINAL, SWP__PROGRESS, SWP__BLOCK } swp__outgoing_kind;
 
@@ -69,6 +71,11 @@ struct swp__call {
     swp_error error;
     swp__call *cancels; /* CANCELs that are answered after this call, by `waiting` */
     swp__call *waiting;
+
+    swp_live *live;          /* LIVE_OPEN, RESTORE: until it is a session */
+    swp__session *session;   /* in whose queue it is; NULL: none's */
+    swp__call *session_next; /* in that queue */
+    swp__push push;          /* LIVE_PUSH */
 
     swp__outgoing *blocks; /* [blocks_count], for results in blocks */
     uint32_t blocks_count;
@@ -119,6 +126,9 @@ struct swp__connection {
     uint32_t in_flight;   /* counted ones */
     uint32_t cancels_count;
 
+    swp__session *sessions;
+    uint32_t sessions_count, sessions_numbered;
+
     swp__outgoing *out_first, *out_last;
     uint64_t out_bytes;
 
@@ -158,7 +168,7 @@ struct swp__server {
     uint64_t buffer_bytes; /* of all calls */
     swp__call *free_calls;
     uint32_t free_calls_count;
-    swp__call *working; /* calls whose loads have work left, the next one first */
+    swp__call *working; /* calls whose loads or pushes have work left, the next one first */
     uint64_t running;   /* calls the engine has */
 
     int stop_requests; /* atomic */
@@ -222,7 +232,7 @@ void swp__log_peer(swp__connection *connection, const char *format, ...) __attri
 /* A connection was closed. It is freed once its last call is, at the end of the step. */
 void swp__server_lost(swp__server *server, swp__connection *connection);
 
-/* A load's work goes on in later steps, slice by slice; or not, when the call is freed. */
+/* A load's or a push's work goes on in later steps, slice by slice; or not, when the call is freed. */
 void swp__server_work_later(swp__server *server, swp__call *call);
 void swp__server_forget_work(swp__server *server, const swp__call *call);
 
@@ -284,6 +294,14 @@ void swp__v2_done(swp__call *call);
 /* LOAD: bytes of its columns are in; and one slice of a load's work that was left: true when the call is answered. */
 void swp__load_arrived(swp__call *call, uint64_t bytes_so_far, uint64_t bytes_now);
 bool swp__load_go_on(swp__call *call);
+
+/* A live session's warm-up is swept; and one slice of the work of a session that was left: true when the call is answered. */
+void swp__live_warmed(swp__call *call);
+bool swp__live_go_on(swp__call *call);
+
+/* A call of a session goes, answered or not; a connection goes, its calls before it. */
+void swp__live_forget(swp__call *call);
+void swp__connection_end_sessions(swp__connection *connection);
 
 /* A reply to a frame that has no call: opcode 0 and id 0, or the frame's. */
 void swp__v2_refuse(swp__connection *connection, const swp__wire_frame *frame, const swp_error *error);

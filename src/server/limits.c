@@ -16,6 +16,7 @@ const swp__limit_row swp__server_limit_rows[] = {
     ROW(max_frame, "max-frame", SWP__BODY_DEFAULT, 4096, SWP__BODY_MAX, "bytes", "of one frame, either way"),
     ROW(max_connections, "max-connections", 1024, 1, 1000000, "connections", "at once; one more is told BUSY"),
     ROW(max_in_flight, "max-in-flight", 64, 1, 65536, "requests", "of one connection at once"),
+    ROW(max_sessions, "max-sessions", 1024, 1, 1000000, "sessions", "live, open on one connection at once"),
     ROW(max_waiting, "max-waiting", 4 * MIB, 4096, UINT64_C(1) << 40, "bytes",
         "of replies one connection has not taken yet; above it, nothing more is read from it"),
     ROW(max_buffers, "max-buffers", 4 * GIB, 1 * MIB, UINT64_C(1) << 62, "bytes", "of requests and results of all connections"),

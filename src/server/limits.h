@@ -9,6 +9,7 @@ typedef struct swp__server_limits {
     uint64_t max_frame; /* bytes of a body, either way */
     uint64_t max_connections;
     uint64_t max_in_flight;   /* requests of one connection */
+    uint64_t max_sessions;    /* live ones, of one connection */
     uint64_t max_waiting;     /* bytes of replies of one connection; above it, nothing more is read from it */
     uint64_t max_buffers;     /* bytes of requests and results of all connections */
     uint64_t idle_timeout_ms; /* 0: none */

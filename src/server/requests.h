@@ -41,6 +41,11 @@ swp_status swp__run_hash(swp__call *call, swp_error *error);
 /* The connection's scope in the store, made when first asked for. NO_MEMORY. */
 swp_status swp__connection_scope(swp__connection *connection, swp__scope **scope, swp_error *error);
 
+/* live_requests.c */
+swp_status swp__run_live_open(swp__call *call, swp_error *error);
+swp_status swp__run_restore(swp__call *call, swp_error *error);
+swp_status swp__run_in_session(swp__call *call, swp_error *error); /* LIVE_PUSH, LIVE_CLOSE, SNAPSHOT */
+
 /* sweep_requests.c */
 swp_status swp__run_sweep(swp__call *call, swp_error *error);
 swp_status swp__run_trades(swp__call *call, swp_error *error);

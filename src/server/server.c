@@ -248,7 +248,7 @@ void swp__server_forget_work(swp__server *server, const swp__call *call)
     }
 }
 
-/* One slice of one load. */
+/* One slice of one load, or of one live session. */
 static void work(swp__server *server)
 {
     swp__call *call = server->working;
@@ -256,7 +256,8 @@ static void work(swp__server *server)
         return;
     }
     server->working = call->work_next;
-    if (!swp__load_go_on(call)) {
+    bool done = call->load != NULL ? swp__load_go_on(call) : swp__live_go_on(call);
+    if (!done) {
         swp__server_work_later(server, call);
     }
 }

@@ -87,6 +87,10 @@ static void trades_done(swp__call *call)
 
 void swp__v2_done(swp__call *call)
 {
+    if (call->status == SWP_OK && call->frame.opcode == SWP__OP_LIVE_OPEN) {
+        swp__live_warmed(call);
+        return;
+    }
     if (call->status == SWP_OK && call->frame.opcode == SWP__OP_TRADES) {
         trades_done(call);
         return;

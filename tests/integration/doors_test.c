@@ -506,6 +506,149 @@ static void check_fork(const char *scheme)
     close_door(&d);
 }
 
+/* ---- live sessions ---- */
+
+static const swp_live_request live_request = {.params = rows, .combos_count = COMBOS, .fee = 0.09, .entry = SWP_ENTRY_CROSS};
+
+/* Of a sweep over the first bars_count bars, in this process. */
+static void states_here(uint64_t bars_count, swp_live_state states[COMBOS])
+{
+    static results r;
+    const swp_window window = {0, 0, bars_count};
+    swp_sweep_request request = request_of_rows();
+    request.entry = SWP_ENTRY_CROSS;
+    request.windows = &window;
+    request.windows_count = 1;
+    sweep_here(&request, &r);
+    for (size_t i = 0; i < COMBOS; i++) {
+        states[i] = (swp_live_state){(int64_t)bars_count, r.open_side[i], r.open_entry[i], r.pnl[i], r.trades[i]};
+    }
+}
+
+static swp_client_live *open_live(door *d, uint64_t warm_bars)
+{
+    swp_client_series *warm_up = NULL;
+    swp_client_live *live;
+    swp_live_state states[COMBOS], right[COMBOS];
+    swp_error error;
+    const swp_columns columns = {.bars_count = warm_bars, .close = close_of_bars};
+    if (warm_bars > 0) {
+        assert_int_equal(swp_client_load(d->client, &columns, 0, SWP_KEEP_NOTHING, 0, &warm_up, NULL), SWP_OK);
+    }
+    if (swp_client_live_open(d->client, warm_up, &live_request, 0, &live, states, &error) != SWP_OK) {
+        fail_msg("%s", error.message);
+    }
+    if (warm_bars > 0) {
+        states_here(warm_bars, right);
+        assert_memory_equal(states, right, sizeof states);
+        assert_int_equal(swp_client_drop(d->client, warm_up, 0, NULL), SWP_OK);
+    }
+    assert_int_equal(swp_client_live_bars_count(live), warm_bars);
+    return live;
+}
+
+static void check_live(const char *scheme)
+{
+    static const uint64_t steps[] = {1, 2, 3, 5, 7, 13, 100, BARS};
+    swp_live_state states[COMBOS], right[COMBOS], peeked[COMBOS];
+    static int8_t positions[BARS * COMBOS];
+    door d = open_door(scheme, 2, 0);
+    for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+        uint64_t split = s % 3 * 700 + s, end = split + 40 * steps[s] < BARS ? split + 40 * steps[s] : BARS;
+        swp_client_live *live = open_live(&d, split);
+        for (uint64_t at = split; at < end;) {
+            uint64_t count = steps[s] < end - at ? steps[s] : end - at;
+            const double *close = close_of_bars + at;
+            assert_int_equal(swp_client_live_peek(live, close, count, 0, peeked, NULL, NULL), SWP_OK);
+            assert_int_equal(swp_client_live_push(live, at, close, count, 0, states, positions, NULL), SWP_OK);
+            assert_memory_equal(states, peeked, sizeof states);
+            at += count;
+            for (size_t i = 0; i < COMBOS; i++) {
+                assert_int_equal(positions[(count - 1) * COMBOS + i], states[i].position);
+            }
+        }
+        states_here(end, right);
+        assert_memory_equal(states, right, sizeof states);
+        assert_int_equal(swp_client_live_close(live, 0, NULL), SWP_OK);
+    }
+    close_door(&d);
+}
+
+static void check_live_statuses(const char *scheme)
+{
+    swp_live_state states[COMBOS], again[COMBOS];
+    swp_error error;
+    door d = open_door(scheme, 1, 0);
+    swp_client_live *live = open_live(&d, 500), *none;
+    assert_int_equal(swp_client_live_push(live, 500, close_of_bars + 500, 3, 0, states, NULL, NULL), SWP_OK);
+    assert_int_equal(swp_client_live_push(live, 500, close_of_bars + 500, 3, 0, again, NULL, NULL), SWP_OK);
+    assert_memory_equal(states, again, sizeof states);
+    assert_int_equal(swp_client_live_push(live, 500, close_of_bars + 501, 3, 0, again, NULL, &error), SWP_STALE);
+    assert_true(error.a == 500 && error.b == 503);
+    const double bad[] = {100.0, -1.0};
+    assert_int_equal(swp_client_live_push(live, 503, bad, 2, 0, again, NULL, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 1);
+    assert_int_equal(swp_client_live_push(live, SWP_LIVE_ANY, NULL, 0, 0, again, NULL, NULL), SWP_OK);
+    assert_memory_equal(states, again, sizeof states);
+    swp_live_request request = live_request;
+    request.fee = 101.0;
+    assert_int_equal(swp_client_live_open(d.client, NULL, &request, 0, &none, again, &error), SWP_BAD_PARAM);
+    request.fee = 0.0;
+    request.params = NULL;
+    assert_int_equal(swp_client_live_open(d.client, NULL, &request, 0, &none, again, &error), SWP_BAD_PARAM);
+    assert_int_equal(swp_client_live_restore(d.client, bad, sizeof bad, 0, &none, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, sizeof bad);
+    assert_int_equal(swp_client_live_close(live, 0, NULL), SWP_OK);
+    close_door(&d);
+}
+
+static void check_live_snapshot(const char *scheme)
+{
+    swp_live_state states[COMBOS], right[COMBOS];
+    void *bytes;
+    size_t size;
+    door d = open_door(scheme, 1, 0), other = open_door("inproc:", 1, 0);
+    swp_client_live *live = open_live(&d, 500), *restored;
+    assert_int_equal(swp_client_live_push(live, 500, close_of_bars + 500, 7, 0, states, NULL, NULL), SWP_OK);
+    assert_int_equal(swp_client_live_snapshot(live, 0, &bytes, &size, NULL), SWP_OK);
+    swp_client *clients[] = {d.client, other.client};
+    states_here(607, right);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(swp_client_live_restore(clients[i], bytes, size, 0, &restored, NULL), SWP_OK);
+        assert_int_equal(swp_client_live_combos_count(restored), COMBOS);
+        assert_int_equal(swp_client_live_bars_count(restored), 507);
+        assert_int_equal(swp_client_live_push(restored, 507, close_of_bars + 507, 100, 0, states, NULL, NULL), SWP_OK);
+        assert_memory_equal(states, right, sizeof states);
+    } /* what was not closed goes with the client */
+    swp_client_snapshot_free(d.client, bytes);
+    close_door(&d);
+    close_door(&other);
+}
+
+static void check_live_restart(const char *scheme)
+{
+    swp_live_state states[COMBOS], right[COMBOS];
+    void *bytes;
+    size_t size;
+    swp_error error;
+    door d = open_door(scheme, 1, 0);
+    swp_client_live *live = open_live(&d, 500), *restored;
+    assert_int_equal(swp_client_live_snapshot(live, 0, &bytes, &size, NULL), SWP_OK);
+    service_restart(d.service);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(swp_client_live_push(live, 500, close_of_bars + 500, 1, 0, states, NULL, &error), SWP_CLOSED);
+        assert_non_null(strstr(error.message, "live session is lost"));
+        assert_non_null(strstr(error.message, "restore"));
+    }
+    assert_int_equal(swp_client_live_restore(d.client, bytes, size, 0, &restored, NULL), SWP_OK);
+    assert_int_equal(swp_client_live_push(restored, 500, close_of_bars + 500, 1, 0, states, NULL, NULL), SWP_OK);
+    states_here(501, right);
+    assert_memory_equal(states, right, sizeof states);
+    swp_client_snapshot_free(d.client, bytes);
+    assert_int_equal(swp_client_live_close(live, 0, NULL), SWP_OK);
+    close_door(&d);
+}
+
 #define DOOR_TESTS(name, scheme)                                                                                               \
     TEST(name##_numbers_are_those_of_this_process_for_every_thread_count_and_kernel)                                           \
     {                                                                                                                          \
@@ -554,12 +697,28 @@ static void check_fork(const char *scheme)
     TEST(name##_forked_child_is_told_so)                                                                                       \
     {                                                                                                                          \
         check_fork(scheme);                                                                                                    \
+    }                                                                                                                          \
+    TEST(name##_live_equals_batch_at_every_step_size)                                                                          \
+    {                                                                                                                          \
+        check_live(scheme);                                                                                                    \
+    }                                                                                                                          \
+    TEST(name##_live_refuses_with_the_same_statuses_and_places)                                                                \
+    {                                                                                                                          \
+        check_live_statuses(scheme);                                                                                           \
+    }                                                                                                                          \
+    TEST(name##_live_snapshot_goes_on_here_and_elsewhere)                                                                      \
+    {                                                                                                                          \
+        check_live_snapshot(scheme);                                                                                           \
     }
 
 #define RESTART_TEST(name, scheme)                                                                                             \
     TEST(name##_restart_under_a_live_client_costs_one_call_and_what_was_not_kept)                                              \
     {                                                                                                                          \
         check_restart(scheme);                                                                                                 \
+    }                                                                                                                          \
+    TEST(name##_restart_loses_live_sessions_and_says_how_to_restore_them)                                                      \
+    {                                                                                                                          \
+        check_live_restart(scheme);                                                                                            \
     }
 
 RESTART_TEST(unix, "unix:")
