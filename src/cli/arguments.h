@@ -16,6 +16,7 @@ enum {
     SWP__COMMAND_STATS = 1 << 6,
     SWP__COMMAND_LIST = 1 << 7,
     SWP__COMMAND_HTTP = 1 << 8, /* the program sweepd-http */
+    SWP__COMMAND_LIVE = 1 << 9,
 };
 
 enum { SWP__FORMAT_TABLE, SWP__FORMAT_JSON, SWP__FORMAT_CSV };
@@ -55,6 +56,11 @@ struct swp__arguments {
     double timeout;     /* seconds; 0: none was given */
     uint64_t spin;      /* microseconds; 0: never */
     uint64_t count, bytes;
+
+    /* live */
+    const char *warm_up, *journal;
+    bool fsync;
+    bool live; /* verify */
 
     /* the service */
     swp__option_list listen, load;

@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "base/cpu.h"
+#include "base/error.h"
 #include "cli/columns.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
+#include "cli/verify_live.h"
 #include "kernel/hma_cross.h"
 #include "swp/version.h"
 
@@ -140,7 +142,17 @@ static int conclude(const verify *v)
     return SWP__EXIT_OK;
 }
 
-int swp__verify_command(const swp__arguments *arguments)
+/* What stands beside each other means one thing. */
+static swp_status check_arguments(const swp__arguments *a, swp_error *error)
+{
+    if (a->journal != NULL && (a->operand != NULL || a->live)) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--journal has its own bars: %s cannot stand beside it",
+                         a->live ? "--live" : "FILE");
+    }
+    return a->journal == NULL && a->operand == NULL ? swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "FILE is missing") : SWP_OK;
+}
+
+static int verify_kernels(const swp__arguments *arguments)
 {
     verify v = {.arguments = arguments};
     int code = swp__input_open(arguments, THREADS_MOST, &v.input);
@@ -161,4 +173,15 @@ int swp__verify_command(const swp__arguments *arguments)
     swp__columns_free(&v.got);
     swp__input_close(&v.input);
     return code;
+}
+
+int swp__verify_command(const swp__arguments *arguments)
+{
+    swp_error error;
+    if (check_arguments(arguments, &error) != SWP_OK) {
+        return swp__exit_usage(&error);
+    }
+    return arguments->journal != NULL ? swp__verify_journal(arguments)
+           : arguments->live          ? swp__verify_live(arguments)
+                                      : verify_kernels(arguments);
 }

@@ -20,13 +20,25 @@ static const swp__command commands[] = {
      "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json\n"
      "  sweepd sweep eurusd.csv --engine unix:/run/sweepd/sweepd.sock",
      swp__sweep_command, NULL},
-    {SWP__COMMAND_VERIFY, "verify", "FILE", "Proves on the bars of FILE that all kernels and thread counts give the same bits.",
+    {SWP__COMMAND_VERIFY, "verify", "[FILE]",
+     "Proves on the bars of FILE that all kernels and thread counts give the same bits.",
      "Runs every kernel of every instruction set of this machine (or of the one that SWP_ISA names: c, avx2, avx512) on 1, 2,\n"
      "3 and 8 threads under both entry rules. Exits with 0 when all results are identical to those of the strict kernel on\n"
-     "one thread; else tells the first difference of each run and exits with 1.",
+     "one thread; else tells the first difference of each run and exits with 1. With --live, or with --journal FILE instead of\n"
+     "FILE, it compares what happens live with the sweep, after each bar.",
      "  sweepd verify eurusd.csv\n"
-     "  sweepd verify eurusd.csv --length 2:400",
+     "  sweepd verify eurusd.csv --length 2:400\n"
+     "  sweepd verify eurusd.csv --live --length 20\n"
+     "  sweepd verify --journal eurusd.journal",
      swp__verify_command, NULL},
+    {SWP__COMMAND_LIVE, "live", NULL, "Runs combos over closes as they arrive on standard input.",
+     "Reads a close or a CSV row a line and prints bar,close,combo,position,entry,pnl,trades for each combo at once: after every\n"
+     "bar the numbers are those of a sweep over all bars so far, bit for bit. A row that is refused ends it with 1, after the rows\n"
+     "before it. combo counts from 0; entry is empty while flat. docs/live.md.",
+     "  tail -f eurusd.csv | sweepd live --close 2 --length 20\n"
+     "  feed | sweepd live --length 20,30 --warm-up eurusd.csv --journal eurusd.journal\n"
+     "  feed | sweepd live --length 20 --engine unix:",
+     swp__live_command, NULL},
     {SWP__COMMAND_BENCH_SWEEP, "bench sweep", NULL, "Times sweeps over a made series: what this machine does.",
      "Before it times a kernel it compares its results with the strict kernel's, and refuses when one bit differs.",
      "  sweepd bench sweep\n"

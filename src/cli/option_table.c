@@ -16,6 +16,7 @@ enum {
     STATS = SWP__COMMAND_STATS,
     LIST = SWP__COMMAND_LIST,
     HTTP = SWP__COMMAND_HTTP,
+    LIVE = SWP__COMMAND_LIVE,
 };
 
 /* In the order of the enumerations they stand for. */
@@ -24,6 +25,7 @@ static const char *const entry_names[] = {"first", "cross", NULL};
 static const char *const rank_names[] = {"pnl", "trades", NULL};
 static const char *const progress_names[] = {"auto", "never", NULL};
 static const char *const sweep_format_names[] = {"table", "json", "csv", NULL};
+static const char *const live_format_names[] = {"csv", "json", NULL};
 static const char *const log_format_names[] = {"text", "json", NULL};
 static const char *const log_level_names[] = {"debug", "info", "warning", "error", NULL};
 static const char *const bench_format_names[] = {"table", "json", NULL};
@@ -32,13 +34,15 @@ const swp__option swp__option_table[] = {
     {SWEEP | VERIFY, "length", "RANGE", SWP__OPTION_TEXT, AT(length), .initial = "6:200/80",
      .help = "lengths of the averages: LO:HI, LO:HI:STEP (HI included), LO:HI/COUNT (COUNT evenly spaced, rounded half to "
              "even, duplicates dropped) or A,B,C"},
-    {SWEEP | VERIFY, "length3", "RANGE", SWP__OPTION_TEXT, AT(length3),
+    {LIVE, "length", "RANGE", SWP__OPTION_TEXT, AT(length), .initial = "20",
+     .help = "lengths of the averages: A,B,C, LO:HI, LO:HI:STEP or LO:HI/COUNT; each is a combo"},
+    {SWEEP | VERIFY | LIVE, "length3", "RANGE", SWP__OPTION_TEXT, AT(length3),
      .help = "HMA3's own lengths: every --length with every --length3; without it HMA3 has HMA's length"},
-    {SWEEP | VERIFY, "params", "FILE", SWP__OPTION_TEXT, AT(params),
+    {SWEEP | VERIFY | LIVE, "params", "FILE", SWP__OPTION_TEXT, AT(params),
      .help = "combos instead of lengths: CSV or .npy, rows of half,full,smooth,third,mid,p"},
-    {SWEEP | VERIFY | BENCH, "fee", "PCT", SWP__OPTION_REAL, AT(fee), .initial = "0.09", .low = -100, .high = 100,
+    {SWEEP | VERIFY | BENCH | LIVE, "fee", "PCT", SWP__OPTION_REAL, AT(fee), .initial = "0.09", .low = -100, .high = 100,
      .help = "percentage points a round trip, taken when a trade closes"},
-    {SWEEP, "entry", NULL, SWP__OPTION_CHOICE, AT(entry), .initial = "first", .choices = entry_names,
+    {SWEEP | LIVE, "entry", NULL, SWP__OPTION_CHOICE, AT(entry), .initial = "first", .choices = entry_names,
      .help = "first trade at the first bar with a sign, or at the first change of sign"},
     {SWEEP | BENCH | SERVE, "kernel", NULL, SWP__OPTION_KERNEL, AT(kernel), .initial = "auto",
      .help = "how the numbers are found; every kernel finds the same ones"},
@@ -54,13 +58,13 @@ const swp__option swp__option_table[] = {
     {SWEEP, "progress", NULL, SWP__OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_names,
      .help = "auto: a bar while standard error is a terminal"},
 
-    {SWEEP | VERIFY | SERVE, "close", "NAME|N", SWP__OPTION_TEXT, AT(close),
+    {SWEEP | VERIFY | SERVE | LIVE, "close", "NAME|N", SWP__OPTION_TEXT, AT(close),
      .help = "column of the closes: its name in the header, else its number from 1"},
     {SWEEP | VERIFY | SERVE, "time", "NAME|N", SWP__OPTION_TEXT, AT(time),
      .help = "column of the time stamps, likewise; none: they are not looked at"},
-    {SWEEP | VERIFY | SERVE, "delimiter", "CHAR", SWP__OPTION_TEXT, AT(delimiter),
+    {SWEEP | VERIFY | SERVE | LIVE, "delimiter", "CHAR", SWP__OPTION_TEXT, AT(delimiter),
      .help = "comma, semicolon, tab, pipe or the sign itself; without it, it is found out"},
-    {SWEEP | VERIFY | SERVE, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
+    {SWEEP | VERIFY | SERVE | LIVE, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
      .help = "closes to let in that are refused otherwise"},
 
     {BENCH | GENERATE, "bars", "N", SWP__OPTION_COUNT, AT(bars), .initial = "150000", .least = 1, .most = UINT64_C(1) << 32,
@@ -81,6 +85,21 @@ const swp__option swp__option_table[] = {
     {BENCH, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "table", .choices = bench_format_names,
      .help = "a table for people, json for programs"},
 
+    {LIVE, "format", NULL, SWP__OPTION_CHOICE, AT(format), .initial = "csv", .choices = live_format_names,
+     .help = "a row, or a JSON object, for each bar and combo"},
+    {LIVE, "warm-up", "FILE", SWP__OPTION_TEXT, AT(warm_up),
+     .help = "a file of bars that come before those of standard input; they trade and count"},
+    {LIVE, "journal", "FILE", SWP__OPTION_TEXT, AT(journal),
+     .help = "append every bar and the states after it; a journal that is there already is gone on with"},
+    {LIVE, "fsync", NULL, SWP__OPTION_FLAG, AT(fsync), .help = "with --journal: a bar's row is printed once it is on the disk"},
+    {VERIFY, "live", NULL, SWP__OPTION_FLAG, AT(live),
+     .help = "bar by bar instead: a live session against the sweep, after every bar of FILE"},
+    {VERIFY, "journal", "FILE", SWP__OPTION_TEXT, AT(journal),
+     .help = "instead of FILE: what a live session recorded, against the sweep over its bars"},
+    {LIVE, "engine", "URL", SWP__OPTION_TEXT, AT(engine),
+     .help = "the session is on the engine at unix:PATH, tcp:HOST:PORT or spawn:PROGRAM instead of in this process"},
+    {LIVE, "timeout", "S", SWP__OPTION_REAL, AT(timeout), .initial = "10", .low = 0.001, .high = 604800,
+     .help = "with --engine: seconds after which an answer is given up; a push is then tried once more"},
     {SWEEP, "engine", "URL", SWP__OPTION_TEXT, AT(engine),
      .help = "run it on the engine at unix:PATH, tcp:HOST:PORT or spawn:PROGRAM instead of in this process; the output is the "
              "same"},
@@ -88,7 +107,7 @@ const swp__option swp__option_table[] = {
      .help = "with --engine: seconds after which an answer is given up; 0: never for the sweep, 60 for the rest"},
     {PING | STATS | LIST, "timeout", "S", SWP__OPTION_REAL, AT(timeout), .initial = "10", .low = 0.001, .high = 604800,
      .help = "seconds after which an answer is given up"},
-    {SWEEP | PING | STATS | LIST, "token-file", "FILE", SWP__OPTION_TEXT, AT(token_file),
+    {SWEEP | LIVE | PING | STATS | LIST, "token-file", "FILE", SWP__OPTION_TEXT, AT(token_file),
      .help = "the token that the service asks for"},
     {PING, "count", "N", SWP__OPTION_COUNT, AT(count), .initial = "1000", .least = 1, .most = 10000000, .help = "round trips"},
     {PING, "bytes", "N", SWP__OPTION_COUNT, AT(bytes), .initial = "8", .least = 0, .most = UINT64_C(1) << 30,

@@ -345,7 +345,7 @@ static swp_status set_defaults(const swp__command *command, swp__arguments *argu
 
 static swp_status check_required(const swp__command *command, const swp__arguments *arguments, swp_error *error)
 {
-    if (command->operand != NULL && arguments->operand == NULL) {
+    if (command->operand != NULL && command->operand[0] != '[' && arguments->operand == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "%s is missing", command->operand);
     }
     for (const swp__option *option = swp__option_table; option->name != NULL; option++) {

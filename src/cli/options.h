@@ -67,7 +67,7 @@ enum {
 typedef struct swp__command {
     uint32_t bit;        /* of arguments.h */
     const char *name;    /* "bench sweep": the words that choose it; "": the program has no other */
-    const char *operand; /* "FILE"; NULL: takes none */
+    const char *operand; /* "FILE"; "[FILE]": may be left out; NULL: takes none */
     const char *summary; /* one line */
     const char *details; /* paragraphs of the help; NULL: none */
     const char *examples;
