@@ -16,8 +16,9 @@ Behind a boundary, with the same numbers bit for bit:
 from . import _core, _errors
 from ._engine import Engine, Series, connect
 from ._errors import *  # noqa: F403
+from ._live import Live, LiveState, LiveStates
 from ._result import OpenTrades, Sweep
 from ._sweep import kernels, sweep
 
 __version__: str = _core.VERSION
-__all__ = ["Engine", "OpenTrades", "Series", "Sweep", "connect", "kernels", "sweep", *_errors.__all__]
+__all__ = ["Engine", "Live", "LiveState", "LiveStates", "OpenTrades", "Series", "Sweep", "connect", "kernels", "sweep", *_errors.__all__]

@@ -379,13 +379,22 @@ static PyObject *client_list(PyObject *self, PyObject *args)
 /* ---- the types ---- */
 
 static PyMethodDef client_methods[] = {
-    {"close", client_close, METH_NOARGS, close_doc}, {"server", client_server, METH_NOARGS, server_doc},
-    {"load", client_load, METH_VARARGS, load_doc},   {"find", client_find, METH_VARARGS, find_doc},
-    {"open", client_open, METH_VARARGS, open_doc},   {"name", client_name, METH_VARARGS, name_doc},
-    {"hash", client_hash, METH_VARARGS, hash_doc},   {"info", client_info, METH_VARARGS, info_doc},
-    {"drop", client_drop, METH_VARARGS, drop_doc},   {"sweep", swp__py_sweep, METH_VARARGS, swp__py_sweep_doc},
-    {"echo", client_echo, METH_VARARGS, echo_doc},   {"stats", client_stats, METH_VARARGS, stats_doc},
-    {"list", client_list, METH_VARARGS, list_doc},   {NULL, NULL, 0, NULL},
+    {"close", client_close, METH_NOARGS, close_doc},
+    {"server", client_server, METH_NOARGS, server_doc},
+    {"load", client_load, METH_VARARGS, load_doc},
+    {"find", client_find, METH_VARARGS, find_doc},
+    {"open", client_open, METH_VARARGS, open_doc},
+    {"name", client_name, METH_VARARGS, name_doc},
+    {"hash", client_hash, METH_VARARGS, hash_doc},
+    {"info", client_info, METH_VARARGS, info_doc},
+    {"drop", client_drop, METH_VARARGS, drop_doc},
+    {"sweep", swp__py_sweep, METH_VARARGS, swp__py_sweep_doc},
+    {"echo", client_echo, METH_VARARGS, echo_doc},
+    {"stats", client_stats, METH_VARARGS, stats_doc},
+    {"list", client_list, METH_VARARGS, list_doc},
+    {"live_open", swp__py_live_open, METH_VARARGS, swp__py_live_open_doc},
+    {"live_restore", swp__py_live_restore, METH_VARARGS, swp__py_live_restore_doc},
+    {NULL, NULL, 0, NULL},
 };
 
 #define SLOT(function) ((void *)(uintptr_t)(function)) /* ISO C has no direct way */

@@ -169,7 +169,8 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&module_def);
-    if (module != NULL && !(load_errors() && add_constants(module) && swp__py_add_client_types(module))) {
+    if (module != NULL &&
+        !(load_errors() && add_constants(module) && swp__py_add_client_types(module) && swp__py_add_live_type(module))) {
         Py_CLEAR(module);
     }
     return module;

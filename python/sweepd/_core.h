@@ -44,6 +44,12 @@ void swp__py_end(swp__py_client *self, swp__py_series *series);
 bool swp__py_add_client_types(PyObject *module);
 extern PyTypeObject *swp__py_series_type;
 
+/* The type Live, and what makes one. */
+bool swp__py_add_live_type(PyObject *module);
+extern const char swp__py_live_open_doc[], swp__py_live_restore_doc[];
+PyObject *swp__py_live_open(PyObject *self, PyObject *args);
+PyObject *swp__py_live_restore(PyObject *self, PyObject *args);
+
 extern const char swp__py_sweep_doc[];
 PyObject *swp__py_sweep(PyObject *self, PyObject *args);
 

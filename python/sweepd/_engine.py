@@ -4,13 +4,12 @@ from __future__ import annotations
 import collections
 import contextlib
 import json
-import math
 import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable
-from types import EllipsisType, TracebackType
-from typing import Any, NoReturn
+from types import TracebackType
+from typing import Any, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,24 +17,14 @@ import numpy.typing as npt
 from . import _core, _inputs
 from ._errors import BadParam, Cancelled, ConnectionClosed, LimitExceeded, OutOfMemory, SweepdError, TimedOut
 from ._grid import Grid, grid_of
+from ._live import Live, LiveState, LiveStates
 from ._result import Sweep
+from ._timeout import Timeout, timeout_ms
 
 KERNELS = {name: number for number, name in enumerate(_core.KERNELS)}
 CELL_TYPES = (np.float64, np.int64, np.int64, np.int64, np.int64, np.float64, np.float64, np.float64)
 
-Timeout = float | None | EllipsisType
 Progress = bool | Callable[[int, int], object]
-
-
-def _timeout_ms(timeout: Timeout) -> int:
-    """0 stands for the client's own."""
-    if isinstance(timeout, EllipsisType):
-        return 0
-    if timeout is None:
-        return _core.NO_TIMEOUT
-    if not 0 < timeout <= 4_000_000:
-        raise BadParam(f"timeout is {timeout}, expected seconds, above 0 and at most 4000000, or None")
-    return max(1, math.ceil(timeout * 1000))
 
 
 def _show_progress(done: int, total: int) -> None:
@@ -125,7 +114,7 @@ class Engine:
     def __init__(self, url: str, timeout: float | None, token: bytes, threads: int | None, name: str) -> None:
         self.url = url
         self._left: collections.deque[_core.Series] = collections.deque()
-        self._core = _core.Client(_own_program(url), _timeout_ms(timeout), token, _inputs.threads_count(threads), name)
+        self._core = _core.Client(_own_program(url), timeout_ms(timeout), token, _inputs.threads_count(threads), name)
         self._max_memory, self._max_combos, self.threads, numbers_id, self.version = self._core.server()
         self.numbers_id = numbers_id.hex()  #: engines with the same one compute the same numbers
 
@@ -166,14 +155,14 @@ class Engine:
         self, send: Callable[[Any, int, bool, int], _core.Series], close: Any, name: str | None, allow: str | Iterable[str],
         keep: bool, timeout: Timeout,
     ) -> Series:
-        array, bits, timeout_ms = _inputs.closes(close), _inputs.allow_bits(allow), _timeout_ms(timeout)
+        array, bits, limit_ms = _inputs.closes(close), _inputs.allow_bits(allow), timeout_ms(timeout)
         if keep:
             array = array.copy()
         self._drop_left()
-        core = send(array, bits, keep, timeout_ms)
+        core = send(array, bits, keep, limit_ms)
         try:
             if name is not None:
-                self._core.name(core, name, timeout_ms)
+                self._core.name(core, name, limit_ms)
         except BaseException:
             self._left.append(core)
             raise
@@ -182,11 +171,11 @@ class Engine:
     def open(self, name: str, *, timeout: Timeout = ...) -> Series:
         """The series that was given this name. Raises NotFound."""
         self._drop_left()
-        return Series(self, self._core.open(name, _timeout_ms(timeout)), name)
+        return Series(self, self._core.open(name, timeout_ms(timeout)), name)
 
     def series(self, *, timeout: Timeout = ...) -> list[dict[str, Any]]:
         """The series one may use here: a dict each."""
-        listed: list[dict[str, Any]] = json.loads(self._core.list(_timeout_ms(timeout)))
+        listed: list[dict[str, Any]] = json.loads(self._core.list(timeout_ms(timeout)))
         return listed
 
     # ---- sweeps ----
@@ -240,7 +229,7 @@ class Engine:
         spans = _inputs.windows(windows)
         request = (
             float(fee), _inputs.choice(entry, "entry", _inputs.ENTRIES), _inputs.choice(kernel, "kernel", KERNELS),
-            _inputs.threads_count(threads), _timeout_ms(timeout), _progress_call(progress),
+            _inputs.threads_count(threads), timeout_ms(timeout), _progress_call(progress),
         )
         if isinstance(series, Series):
             if allow != ():
@@ -272,15 +261,72 @@ class Engine:
             raise
         return sweep
 
+    # ---- live sessions ----
+
+    @overload
+    def live(
+        self, *, length: int, fee: float = ..., entry: str = ..., warmup: Series | npt.ArrayLike | None = ...,
+        allow: str | Iterable[str] = ..., timeout: Timeout = ...,
+    ) -> Live[LiveState]: ...
+
+    @overload
+    def live(
+        self, *, length: range | npt.ArrayLike | None = ..., length3: range | npt.ArrayLike | None = ...,
+        params: npt.ArrayLike | dict[str, Any] | None = ..., fee: float = ..., entry: str = ...,
+        warmup: Series | npt.ArrayLike | None = ..., allow: str | Iterable[str] = ..., timeout: Timeout = ...,
+    ) -> Live[LiveStates]: ...
+
+    def live(
+        self, *, length: Any = None, length3: Any = None, params: Any = None, fee: float = 0.09, entry: str = "first",
+        warmup: Series | npt.ArrayLike | None = None, allow: str | Iterable[str] = (), timeout: Timeout = ...,
+    ) -> Live[Any]:
+        """Opens a live session: bars are pushed as they close, and after each its state is that of a sweep over all of them.
+
+        length, length3, params, fee, entry   as sweep(); with one number as `length`, alone, states are a LiveState of plain
+                                              numbers, else LiveStates of arrays
+        warmup                                bars before the first push, which trade and count: closes or a Series
+        allow                                 what closes are let in, of the warm-up and of pushes
+        timeout                               seconds; None: no limit; not given: the engine's own
+
+        Raises as sweep() does; BadParam for a close of the warm-up that is not allowed (at: its bar); LimitExceeded for the
+        engine's sessions and memory.
+        """
+        grid = grid_of(length, length3, params)
+        is_one = np.ndim(length) == 0 and length is not None and length3 is None
+        rows = np.ascontiguousarray(grid.rows(np.arange(grid.combos)))
+        request = (rows, float(fee), _inputs.choice(entry, "entry", _inputs.ENTRIES), _inputs.allow_bits(allow))
+        if warmup is None or isinstance(warmup, Series):
+            return self._live(warmup, request, is_one, timeout)
+        with self.load(warmup, allow=allow, timeout=timeout) as loaded:
+            return self._live(loaded, request, is_one, timeout)
+
+    def _live(
+        self, warmup: Series | None, request: tuple[npt.NDArray[np.int64], float, int, int], is_one: bool, timeout: Timeout,
+    ) -> Live[Any]:
+        combos = len(request[0])
+        cells = np.empty((combos, 5), np.int64)
+        series = warmup._core if warmup is not None else None
+        core = self._core.live_open(series, *request, cells, timeout_ms(timeout))
+        return Live(core, combos, is_one, int(cells[0, 0]))
+
+    def restore(self, snapshot: Any, *, timeout: Timeout = ...) -> Live[Any]:
+        """A live session that goes on as if it had never stopped, from Live.snapshot(): states are a LiveState when it has
+        one combo, else LiveStates. BadParam (at: the byte) for bytes that are none or damaged; Unknown for those of an engine
+        that computes other numbers."""
+        core, combos = self._core.live_restore(snapshot, timeout_ms(timeout))
+        live: Live[Any] = Live(core, combos, combos == 1, 0)
+        live.bars = live.state(timeout=timeout).bars
+        return live
+
     # ---- the rest ----
 
     def echo(self, data: Any, *, timeout: Timeout = ...) -> bytes:
         """The same bytes, there and back. `data`: anything with the buffer protocol."""
-        return self._core.echo(data, _timeout_ms(timeout))
+        return self._core.echo(data, timeout_ms(timeout))
 
     def stats(self, *, timeout: Timeout = ...) -> dict[str, float]:
         """What the engine counts: its Prometheus names, with their labels, and values."""
-        lines = self._core.stats(_timeout_ms(timeout)).splitlines()
+        lines = self._core.stats(timeout_ms(timeout)).splitlines()
         counts = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
         return {name: float(value) for name, _, value in counts}
 

@@ -34,8 +34,8 @@ def test_it_holds_the_package_and_the_program_and_nothing_else(wheel):
     (program,) = [name for name in package if name.endswith(".data/scripts/sweepd")]
     package.remove(program)
     assert package == sorted(f"sweepd/{name}" for name in (
-        "__init__.py", "_core.abi3.so", "_core.pyi", "_engine.py", "_errors.py", "_grid.py", "_inputs.py", "_result.py",
-        "_sweep.py", "py.typed",
+        "__init__.py", "_core.abi3.so", "_core.pyi", "_engine.py", "_errors.py", "_grid.py", "_inputs.py", "_live.py",
+        "_result.py", "_sweep.py", "_timeout.py", "py.typed",
     ))
 
 

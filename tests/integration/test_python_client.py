@@ -442,3 +442,62 @@ def test_b47_connect_ask_and_close_100_times(service, close):
         engine.close()
     with package.connect(service.url("unix"), timeout=PATIENCE) as engine:
         assert columns_of(engine.sweep(close, length=LENGTHS)) == columns_of(package.sweep(close, length=LENGTHS))
+
+
+# ---- live sessions ----
+
+
+def test_live_is_the_sweep_on_every_door(engine, close):
+    with engine.live(length=[6, 20, 50], warmup=close[:1000]) as live:
+        for at in range(1000, 1100):
+            peeked, state = live.peek(close[at]), live.push(close[at])
+            assert [np.asarray(x).tobytes() for x in peeked] == [np.asarray(x).tobytes() for x in state]
+        with engine.load(close[:1100]) as series:
+            right = engine.sweep(series, length=[6, 20, 50])
+        assert state.bars == 1100
+        for got, expected in [(state.position, right.open.side), (state.entry, right.open.entry), (state.pnl, right.pnl),
+                              (state.trades, right.trades)]:
+            assert got.tobytes() == expected.tobytes()
+        with engine.restore(live.snapshot()) as restored:
+            assert restored.push(close[1100:1200]).pnl.tobytes() == live.push(close[1100:1200]).pnl.tobytes()
+
+
+def test_a_daemon_that_was_killed_loses_the_session_and_says_how_to_restore_it(sweepd, tmp_path, close):
+    service = served.Served(sweepd, tmp_path).ready()
+    try:
+        engine = package.connect(service.url("unix"), timeout=PATIENCE)
+        live = engine.live(length=20)
+        live.push(close[:100])
+        snapshot, right = live.snapshot(), live.state()
+    finally:
+        service.process.kill()
+        service.process.wait()
+    for _ in range(2):
+        with pytest.raises(package.ConnectionClosed, match="live session is lost.*restore"):
+            live.push(close[100])
+    engine.close()
+    with package.connect("inproc:") as other:
+        assert other.restore(snapshot).state() == right
+
+
+def test_a_client_that_was_killed_leaves_no_session(sweepd, service):
+    code = """
+import sys, sweepd
+engine = sweepd.connect(sys.argv[1])
+lives = [engine.live(length=200) for _ in range(20)]
+print("ready", flush=True)
+sys.stdin.read()
+"""
+    with package.connect(service.url("unix"), timeout=PATIENCE) as engine:
+        rest = engine.stats()["sweepd_live_bytes"]
+        for _ in range(5):
+            with subprocess.Popen([sys.executable, "-c", code, service.url("unix")], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True) as client:
+                assert client.stdout.readline() == "ready\n"
+                assert engine.stats()["sweepd_live_sessions"] == 20
+                client.kill()
+            until = time.monotonic() + PATIENCE
+            while engine.stats()["sweepd_live_sessions"] and time.monotonic() < until:
+                time.sleep(0.01)
+            assert engine.stats()["sweepd_live_sessions"] == 0
+            assert engine.stats()["sweepd_live_bytes"] == rest
