@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include "base/cpu.h"
@@ -116,12 +117,25 @@ swp__engine_counters swp__engine_count(swp_engine *engine)
     return counters;
 }
 
+/* A bar that has come is not to wait for a time slice of a sweep: to the system's scheduler a worker is then an idle thread,
+ * which any other one preempts when it wakes. An ordinary user cannot take that back, and it is not tried. */
+static void step_back(void)
+{
+    const struct sched_param lowest = {.sched_priority = 0};
+    (void)pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest);
+}
+
 static void *worker_main(void *argument)
 {
     swp_engine *engine = argument;
+    bool stepped_back = false;
     uint64_t saved = swp__fpenv_enter();
     pthread_mutex_lock(&engine->lock);
     while (!engine->stopping) {
+        if (engine->had_live && !stepped_back) {
+            step_back();
+            stepped_back = true;
+        }
         if (!swp__turn(engine)) {
             engine->idle_count++;
             pthread_cond_wait(&engine->work_ready, &engine->lock);

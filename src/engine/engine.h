@@ -61,6 +61,7 @@ struct swp_engine {
     uint32_t idle_count;       /* workers waiting for work_ready */
     uint32_t workers_count;    /* started */
     bool stopping;
+    bool had_live;      /* a live session was opened: the workers are idle threads to the system from then on */
     pthread_t *workers; /* threads of them */
     swp__engine_counters counters;
 };

@@ -84,6 +84,7 @@ static swp_status reserve(swp_engine *engine, size_t bytes, swp_error *error)
     } else {
         engine->counters.live_bytes += bytes;
         engine->counters.live_sessions++;
+        engine->had_live = true;
     }
     pthread_mutex_unlock(&engine->lock);
     return status;

@@ -270,7 +270,7 @@ static void sweep_progress(void *context, uint64_t combos_done, uint64_t combos_
 }
 
 /* Is this the only connection that asks for sweeps, and the engine at rest? Then a unit on our own thread delays nobody
- * and saves waking another one. */
+ * and saves waking another one. Not beside live sessions, whose bars come when they come. */
 static bool may_run_inline(swp__call *call)
 {
     swp__server *server = call->connection->server;
@@ -279,7 +279,8 @@ static bool may_run_inline(swp__call *call)
         server->last_caller = call->connection;
     }
     bool alone = server->other_caller_ns == 0 || server->now_ns - server->other_caller_ns > 10000000;
-    return server->options.may_run_inline && alone && server->running == 0 && server->turn_first == NULL;
+    bool has_live = __atomic_load_n(&server->engine->counters.live_sessions, __ATOMIC_RELAXED) > 0;
+    return server->options.may_run_inline && alone && !has_live && server->running == 0 && server->turn_first == NULL;
 }
 
 static bool make_blocks(swp__call *call)
