@@ -171,7 +171,6 @@ swp_status swp__run_live_open(swp__call *call, swp_error *error)
         status = swp__connection_scope(c, &scope, error);
         status = status == SWP_OK ? swp__store_take(scope, open->handle, &call->held, error) : status;
     }
-    status = status == SWP_OK ? check_room(c, error) : status;
     if (status != SWP_OK) {
         return status;
     }
@@ -182,6 +181,7 @@ swp_status swp__run_live_open(swp__call *call, swp_error *error)
                                       .allow = open->policy,
                                       .kernel = sweep.kernel};
     status = swp__live_open(c->server->engine, &request, call->held, &call->live, error);
+    status = status == SWP_OK ? check_room(c, error) : status; /* before a warm-up is swept */
     if (status != SWP_OK || call->held == NULL) {
         return status != SWP_OK ? status : answer_session(call, error);
     }
