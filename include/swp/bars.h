@@ -9,6 +9,23 @@
 extern "C" {
 #endif
 
+typedef enum swp_bars_header {
+    SWP_HEADER_FOUND, /* a first line in which everything is a number or a stamp is none */
+    SWP_HEADER_YES,
+    SWP_HEADER_NO
+} swp_bars_header;
+
+typedef enum swp_bars_order {
+    SWP_ORDER_REFUSE, /* stamps that fall are refused */
+    SWP_ORDER_SORT    /* bars are sorted by their stamps */
+} swp_bars_order;
+
+typedef enum swp_bars_duplicates {
+    SWP_DUPLICATES_REFUSE,
+    SWP_DUPLICATES_FIRST, /* of bars with one stamp the first of the file is kept */
+    SWP_DUPLICATES_LAST
+} swp_bars_duplicates;
+
 /* Zero-initialise, then set what differs from the default. */
 typedef struct swp_bars_options {
     const char *close; /* column of the closes: an exact header name, else a number from 1; NULL: the one called close */
@@ -16,24 +33,35 @@ typedef struct swp_bars_options {
                         * NULL: found by names (date and time are joined) or cells */
     char delimiter;    /* ',' ';' '\t' '|'; 0: found out */
     uint32_t allow;    /* SWP_ALLOW_*; with SWP_ALLOW_NAN a blank close, or a text without a digit, is a NaN, too */
+    char decimal;      /* '.' or ','; 0: a point */
+    swp_bars_header header;
+    swp_bars_order order;
+    swp_bars_duplicates duplicates;
+    const char *time_format; /* dmy, mdy, ymd: order of a date; s, ms, us, ns: since 1970; or a pattern such as
+                              * "%d-%b-%Y %H:%M" (%Y %y %m %b %d %H %I %M %S %f %p %z %%); NULL: found out */
+    const char *time_zone;   /* of stamps without an offset: +02:00, Europe/Paris; NULL: UTC */
+    uint64_t skip_lines;     /* lines above the header, or the first bar, that are passed over */
+    const char *from, *to;   /* instants, both included, a date as `to` to its end; NULL: all. Year first, in time_zone */
 } swp_bars_options;
 
 /* Filled by swp_bars_read, emptied by swp_bars_free. */
 typedef struct swp_bars {
-    double *close;       /* bars_count closes, oldest first */
-    int64_t *time_ns;    /* bars_count instants, ns since 1970 UTC, strictly rising; NULL: the file has none */
-    uint64_t bars_count; /* at least 1 */
-    uint64_t nan_count;  /* closes that are NaN */
-    char summary[240];   /* `read 5000 bars, 2017-04-19 09:00 .. 2018-02-07 15:00, close column "Close"` */
+    double *close;        /* bars_count closes, oldest first */
+    int64_t *time_ns;     /* bars_count instants, ns since 1970 UTC, strictly rising; NULL: the file has none */
+    uint64_t bars_count;  /* at least 1 */
+    uint64_t nan_count;   /* closes that are NaN */
+    uint64_t jumps_count; /* closes 100 times the one before, or a hundredth of it, and beyond: kept, and told */
+    char summary[240];    /* `read 5000 bars, 2017-04-19 09:00 .. 2018-02-07 15:00, close column "Close"` */
 } swp_bars;
 
 /* Reads a file by its name's ending, and in one pass, so that it may be a pipe:
  *   .npy          one axis of f2, f4, f8 or an integer type, either byte order; widened to f64 without loss
  *   .f64          raw little-endian f64
- *   anything else CSV with a header, in UTF-8
+ *   anything else CSV in UTF-8, with a header or in a layout that is known (docs/files.md)
  * Time stamps are year-month-day, with a time, and an offset or Z, if there are any; or seconds, milli-, micro- or
  * nanoseconds since 1970, told by their digits. A file has one form throughout; stamps without an offset count as UTC;
- * they must rise. A date whose day and month could stand either way round is refused.
+ * they must rise. A date whose day and month could stand either way round is refused, unless the others of the first
+ * 256 KiB show which.
  * `path` and `bars` must not be NULL; `options` may. Errors: FILE (cannot be opened or read; at: none); BAD_PARAM (an
  * option is off, or the content is refused; at: the line from 1 for text, the byte offset for .npy, the index for .f64;
  * the message begins with `path:line:`, or `path:` where there are no lines); NO_MEMORY. *bars is set only on success. */

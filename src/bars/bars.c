@@ -26,6 +26,12 @@ static swp_status check_options(const swp_bars_options *options, swp_error *erro
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "delimiter is '%c', expected one of , ; | or a tab",
                          options->delimiter >= ' ' && options->delimiter < 0x7F ? options->delimiter : '?');
     }
+    if (options->decimal != 0 && options->decimal != '.' && options->decimal != ',') {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "decimal is neither a point nor a comma");
+    }
+    if (options->decimal == ',' && options->delimiter == ',') {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "a comma cannot be the delimiter and the decimal sign");
+    }
     if ((options->allow & ~(uint32_t)SWP_ALLOW_ALL) != 0) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "allow is %" PRIu32 ", expected a sum of 1, 2 and 4",
                          options->allow);
@@ -39,20 +45,22 @@ static void describe_time(const swp__bar_list *list, swp__time_form form, char *
     char first[SWP__TIME_TEXT_SIZE], last[SWP__TIME_TEXT_SIZE];
     int64_t from = list->time_ns[0], to = list->time_ns[list->count - 1];
     swp__time_detail detail = SWP__TIME_TO_THE_DAY;
-    if (form != SWP__TIME_DATE) {
+    if (form != SWP__TIME_DATE && form != SWP__TIME_COMPACT_DATE) {
         swp__time_detail other = swp__time_detail_of(to);
         detail = swp__time_detail_of(from);
         detail = other > detail ? other : detail;
     }
     swp__time_format(from, detail, first);
     swp__time_format(to, detail, last);
-    bool is_instant = form != SWP__TIME_DATE && form != SWP__TIME_LOCAL;
+    bool is_instant = form >= SWP__TIME_OFFSET && form != SWP__TIME_COMPACT_DATE && form != SWP__TIME_COMPACT;
     snprintf(text, size, "%s .. %s%s", first, last, is_instant ? " UTC" : "");
 }
 
 static void summarise(const swp__bar_list *list, const swp__table_facts *facts, char *text, size_t size)
 {
-    char time[2 * SWP__TIME_TEXT_SIZE + 16] = "no time stamps", column[SWP__QUOTED_SIZE + 16] = "", nans[32] = "";
+    char time[2 * SWP__TIME_TEXT_SIZE + 16] = "no time stamps", column[SWP__QUOTED_SIZE + 16] = "", nans[32] = "",
+                                        more[160] = "";
+    size_t used = 0;
     if (list->has_time) {
         describe_time(list, facts->time_form, time, sizeof time);
     }
@@ -62,7 +70,20 @@ static void summarise(const swp__bar_list *list, const swp__table_facts *facts, 
     if (list->nan_count > 0) {
         snprintf(nans, sizeof nans, ", %" PRIu64 " NaN", list->nan_count);
     }
-    snprintf(text, size, "read %" PRIu64 " bar%s, %s%s%s", list->count, list->count == 1 ? "" : "s", time, column, nans);
+    if (facts->layout != NULL) {
+        used += (size_t)snprintf(more, sizeof more, ", %s", facts->layout);
+    }
+    if (facts->date_order != SWP__YEAR_FIRST) {
+        used += (size_t)snprintf(more + used, sizeof more - used, ", %s first",
+                                 facts->date_order == SWP__DAY_FIRST ? "day" : "month");
+    }
+    if (facts->jumps_count > 0) {
+        snprintf(more + used, sizeof more - used, ", %" PRIu64 " jump%s of 100x or more: line %" PRIu64 "%s",
+                 facts->jumps_count, facts->jumps_count == 1 ? "" : "s", facts->jump_line,
+                 facts->jumps_count == 1 ? "" : ", ...");
+    }
+    snprintf(text, size, "read %" PRIu64 " bar%s, %s%s%s%s", list->count, list->count == 1 ? "" : "s", time, column, nans,
+             more);
 }
 
 static swp_status read_raw(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)
@@ -113,7 +134,8 @@ swp_status swp_bars_read(const char *path, const swp_bars_options *options, swp_
         return status;
     }
     swp__bar_list_trim(&list);
-    *bars = (swp_bars){list.close, list.time_ns, list.count, list.nan_count, ""};
+    free(list.line);
+    *bars = (swp_bars){list.close, list.time_ns, list.count, list.nan_count, facts.jumps_count, ""};
     summarise(&list, &facts, bars->summary, sizeof bars->summary);
     return SWP_OK;
 }

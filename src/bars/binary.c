@@ -96,7 +96,7 @@ static swp_status take(const reading *r, const unsigned char *bytes)
         return swp__refuse_file(r->error, r->source->path, place_of(r, index), "close of bar %" PRIu64 ", %s, %s", index, text,
                                 why);
     }
-    return swp__bar_list_push(r->list, 0, close, r->error);
+    return swp__bar_list_push(r->list, 0, 0, close, r->error);
 }
 
 static swp_status refuse_size(const reading *r, const char *what, uint64_t count)

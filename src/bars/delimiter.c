@@ -48,11 +48,11 @@ static verdict judge(const char *text, const char *end, bool is_all, char delimi
     return v;
 }
 
-char swp__delimiter_find(const char *text, size_t size, bool is_all)
+char swp__delimiter_find(const char *text, size_t size, bool is_all, bool comma_is_decimal)
 {
     char splits = 0, splits_alike = 0;
     size_t splits_count = 0, alike_count = 0;
-    for (size_t i = 0; i < sizeof delimiters; i++) {
+    for (size_t i = comma_is_decimal ? 1 : 0; i < sizeof delimiters; i++) {
         verdict v = judge(text, text + size, is_all, delimiters[i]);
         splits = v.splits_header ? delimiters[i] : splits;
         splits_alike = v.splits_all_alike ? delimiters[i] : splits_alike;
@@ -60,7 +60,7 @@ char swp__delimiter_find(const char *text, size_t size, bool is_all)
         alike_count += v.splits_all_alike ? 1 : 0;
     }
     if (splits_count == 0) {
-        return ',';
+        return comma_is_decimal ? ';' : ',';
     }
     return splits_count == 1 ? splits : alike_count == 1 ? splits_alike : 0;
 }

@@ -5,7 +5,7 @@
 
 static char find(const char *text)
 {
-    return swp__delimiter_find(text, strlen(text), true);
+    return swp__delimiter_find(text, strlen(text), true, false);
 }
 
 TEST(delimiter_is_the_one_that_splits_the_header)
@@ -37,6 +37,6 @@ TEST(delimiter_that_is_not_clear_is_not_guessed)
 TEST(delimiter_is_judged_by_whole_lines)
 {
     const char *text = "a,b;c\n1,2\n3,4\n5";
-    assert_int_equal(swp__delimiter_find(text, strlen(text), false), ',');
-    assert_int_equal(swp__delimiter_find(text, strlen(text), true), 0);
+    assert_int_equal(swp__delimiter_find(text, strlen(text), false, false), ',');
+    assert_int_equal(swp__delimiter_find(text, strlen(text), true, false), 0);
 }

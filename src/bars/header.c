@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "bars/layout.h"
 #include "bars/refuse.h"
 #include "bars/time_stamp.h"
 #include "base/number.h"
@@ -34,14 +35,32 @@ static bool is_letter(char c)
     return (lower(c) >= 'a' && lower(c) <= 'z') || ((unsigned char)c & 0x80u) != 0;
 }
 
-/* Equal but for the case of ASCII letters, in every locale. */
-static bool equal_in_any_case(const char *a, const char *b)
+/* A name without the brackets of <CLOSE> and the number of "4. close". */
+static const char *bare(const char *name, size_t *size)
 {
-    while (*a != '\0' && lower(*a) == lower(*b)) {
-        a++;
-        b++;
+    *size = strlen(name);
+    if (*size > 2 && name[0] == '<' && name[*size - 1] == '>') {
+        *size -= 2;
+        return name + 1;
     }
-    return lower(*a) == lower(*b);
+    if (*size > 3 && name[0] >= '0' && name[0] <= '9' && name[1] == '.' && name[2] == ' ') {
+        *size -= 3;
+        return name + 3;
+    }
+    return name;
+}
+
+/* Called `name` but for the case of ASCII letters, in every locale, and for what stands around it. */
+static bool equal_in_any_case(const char *own, const char *name)
+{
+    size_t size;
+    own = bare(own, &size);
+    for (size_t i = 0; i < size; i++) {
+        if (lower(own[i]) != name[i]) { /* a shorter name ends in a NUL, which no cell has */
+            return false;
+        }
+    }
+    return name[size] == '\0';
 }
 
 static bool is_data(const char *cell)
@@ -112,6 +131,18 @@ static swp_status refuse(const place *at, const char *what, const char *option)
                             columns);
 }
 
+/* A column's number, from 1. */
+static bool parse_column(const char *text, size_t columns_count, size_t *column)
+{
+    size_t number = 0;
+    const char *digit = text;
+    for (; *digit >= '0' && *digit <= '9' && number <= SWP__COLUMNS_MAX; digit++) {
+        number = number * 10 + (size_t)(*digit - '0');
+    }
+    *column = number - 1;
+    return *digit == '\0' && number >= 1 && number <= columns_count;
+}
+
 /* The column that the option `option` names. */
 static swp_status choose(const place *at, const char *option, const char *wanted, size_t *column)
 {
@@ -125,13 +156,7 @@ static swp_status choose(const place *at, const char *option, const char *wanted
         snprintf(what, sizeof what, "%zu columns are called %s", named, quoted);
         return refuse(at, what, option);
     }
-    size_t number = 0;
-    const char *digit = wanted;
-    for (; *digit >= '0' && *digit <= '9' && number <= SWP__COLUMNS_MAX; digit++) {
-        number = number * 10 + (size_t)(*digit - '0');
-    }
-    if (*digit == '\0' && number >= 1 && number <= at->header->count) {
-        *column = number - 1;
+    if (parse_column(wanted, at->header->count, column)) {
         return SWP_OK;
     }
     snprintf(what, sizeof what, "no column %s", quoted);
@@ -149,15 +174,16 @@ static swp_status find_close(const place *at, size_t *column)
 
 static swp_status find_time(const place *at, swp__roles *roles)
 {
-    static const char *const names[] = {"date",          "time",         "datetime", "date time", "date_time", "timestamp",
-                                        "timestamp_utc", "datetime_utc", "date_utc", "time_utc",  "open time", "open_time"};
+    static const char *const names[] = {"date",          "time",         "datetime",   "date time", "date_time", "timestamp",
+                                        "timestamp_utc", "datetime_utc", "date_utc",   "time_utc",  "open time", "open_time",
+                                        "gmt time",      "local time",   "dtyyyymmdd", "mts"};
     size_t found = 0, date = SWP__NO_COLUMN, of_day = SWP__NO_COLUMN;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t column;
         size_t named = count_named(at->header, names[i], true, &column);
         found += named;
         roles->time = named > 0 ? column : roles->time;
-        date = i == 0 && named == 1 ? column : date;
+        date = (i == 0 || strcmp(names[i], "dtyyyymmdd") == 0) && named == 1 ? column : date;
         of_day = i == 1 && named == 1 ? column : of_day;
     }
     if (found == 2 && date != SWP__NO_COLUMN && of_day != SWP__NO_COLUMN) {
@@ -175,7 +201,7 @@ swp_status swp__roles_decide(const swp__header *header, const char *close, const
                              swp__roles *roles, swp_error *error)
 {
     const place at = {header, path, line, error};
-    swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};
+    swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};
     swp_status status = close != NULL ? choose(&at, "close", close, &made.close) : find_close(&at, &made.close);
     size_t named;
     bool unwanted = time != NULL && strcmp(time, "none") == 0 && count_named(header, time, false, &named) == 0;
@@ -189,4 +215,30 @@ swp_status swp__roles_decide(const swp__header *header, const char *close, const
         *roles = made;
     }
     return status;
+}
+
+swp_status swp__roles_by_number(size_t columns_count, const char *close, const char *time, const struct swp__layout *layout,
+                                const char *path, uint64_t line, swp__roles *roles, swp_error *error)
+{
+    swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};
+    const swp__roles of_layout = layout != NULL ? swp__layout_roles(layout) : made;
+    char quoted[SWP__QUOTED_SIZE];
+    made.close = of_layout.close;
+    if (time == NULL) {
+        made.time = of_layout.time;
+        made.time_of_day = of_layout.time_of_day;
+    }
+    const char *wrong = close != NULL && !parse_column(close, columns_count, &made.close) ? close : NULL;
+    if (wrong == NULL && time != NULL && strcmp(time, "none") != 0 && !parse_column(time, columns_count, &made.time)) {
+        wrong = time;
+    }
+    if (wrong != NULL) {
+        return swp__refuse_line(error, path, line, "no column %s: the file has no header, and %zu columns, from 1",
+                                swp__quote(wrong, strlen(wrong), quoted), columns_count);
+    }
+    if (made.close == SWP__NO_COLUMN || made.close == made.time || made.close == made.time_of_day) {
+        return swp__refuse_line(error, path, line, "no header, and the close is not told: choose by --close N");
+    }
+    *roles = made;
+    return SWP_OK;
 }

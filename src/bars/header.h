@@ -30,9 +30,10 @@ bool swp__header_looks_like_data(const swp__header *header);
 #define SWP__NO_COLUMN SIZE_MAX
 
 typedef struct swp__roles {
-    size_t close;       /* column, from 0 */
-    size_t time;        /* the whole stamp, or its date; SWP__NO_COLUMN: the file has no stamps */
-    size_t time_of_day; /* a second column that goes behind the date; SWP__NO_COLUMN */
+    size_t close;           /* column, from 0 */
+    size_t time;            /* the whole stamp, or its date; SWP__NO_COLUMN: the file has no stamps */
+    size_t time_of_day;     /* a second column that goes behind the date; SWP__NO_COLUMN */
+    size_t open, high, low; /* where a layout has them (layout.h); else SWP__NO_COLUMN */
 } swp__roles;
 
 /* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1; of the time, else "none", for a
@@ -40,6 +41,14 @@ typedef struct swp__roles {
  * the one column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a
  * nameless first column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at
  * `line`: no such column or more than one; the text lists the columns. */
+struct swp__layout;
+
+/* The same for a file without a header: columns go by their numbers, from 1, and without `time` the stamp stands where
+ * `layout` has it, if it is not NULL. */
+SWP_MUST_CHECK swp_status swp__roles_by_number(size_t columns_count, const char *close, const char *time,
+                                               const struct swp__layout *layout, const char *path, uint64_t line,
+                                               swp__roles *roles, swp_error *error);
+
 SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
                                             uint64_t line, swp__roles *roles, swp_error *error);
 

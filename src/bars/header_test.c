@@ -6,6 +6,8 @@
 
 static swp__header header;
 
+#define ROLES(close, time, of_day) ((swp__roles){close, time, of_day, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN})
+
 /* Names separated by '|'. */
 static void set_header(const char *names)
 {
@@ -33,7 +35,7 @@ static void assert_roles(const char *names, const char *close, const char *time,
 
 static void assert_refused(const char *names, const char *close, const char *time, const char *message)
 {
-    swp__roles roles = {77, 77, 77};
+    swp__roles roles = ROLES(77, 77, 77);
     swp_error error;
     set_header(names);
     assert_int_equal(swp__roles_decide(&header, close, time, "f.csv", 3, &roles, &error), SWP_BAD_PARAM);
@@ -44,35 +46,35 @@ static void assert_refused(const char *names, const char *close, const char *tim
 
 TEST(roles_go_by_names_in_any_case)
 {
-    assert_roles("Date|Open|CLOSE", NULL, NULL, (swp__roles){2, 0, SWP__NO_COLUMN});
-    assert_roles("close|timestamp", NULL, NULL, (swp__roles){0, 1, SWP__NO_COLUMN});
-    assert_roles("open|close", NULL, NULL, (swp__roles){1, SWP__NO_COLUMN, SWP__NO_COLUMN});
+    assert_roles("Date|Open|CLOSE", NULL, NULL, ROLES(2, 0, SWP__NO_COLUMN));
+    assert_roles("close|timestamp", NULL, NULL, ROLES(0, 1, SWP__NO_COLUMN));
+    assert_roles("open|close", NULL, NULL, ROLES(1, SWP__NO_COLUMN, SWP__NO_COLUMN));
 }
 
 TEST(roles_take_a_nameless_first_column_as_the_time)
 {
-    assert_roles("|Open|Close", NULL, NULL, (swp__roles){2, 0, SWP__NO_COLUMN});
-    assert_roles("Open||Close", NULL, NULL, (swp__roles){2, SWP__NO_COLUMN, SWP__NO_COLUMN});
-    assert_roles("|Date|Close", NULL, NULL, (swp__roles){2, 1, SWP__NO_COLUMN});
+    assert_roles("|Open|Close", NULL, NULL, ROLES(2, 0, SWP__NO_COLUMN));
+    assert_roles("Open||Close", NULL, NULL, ROLES(2, SWP__NO_COLUMN, SWP__NO_COLUMN));
+    assert_roles("|Date|Close", NULL, NULL, ROLES(2, 1, SWP__NO_COLUMN));
 }
 
 TEST(roles_join_date_and_time)
 {
-    assert_roles("Date|Time|Close", NULL, NULL, (swp__roles){2, 0, 1});
-    assert_roles("time|close|date", NULL, NULL, (swp__roles){1, 2, 0});
+    assert_roles("Date|Time|Close", NULL, NULL, ROLES(2, 0, 1));
+    assert_roles("time|close|date", NULL, NULL, ROLES(1, 2, 0));
 }
 
 TEST(roles_close_is_not_adjusted_close_unless_asked_for)
 {
-    assert_roles("Date|Close|Adj Close", NULL, NULL, (swp__roles){1, 0, SWP__NO_COLUMN});
-    assert_roles("Date|Close|Adj Close", "Adj Close", NULL, (swp__roles){2, 0, SWP__NO_COLUMN});
+    assert_roles("Date|Close|Adj Close", NULL, NULL, ROLES(1, 0, SWP__NO_COLUMN));
+    assert_roles("Date|Close|Adj Close", "Adj Close", NULL, ROLES(2, 0, SWP__NO_COLUMN));
 }
 
 TEST(roles_an_exact_name_wins_over_a_number)
 {
-    assert_roles("a|b|1", "1", NULL, (swp__roles){2, SWP__NO_COLUMN, SWP__NO_COLUMN});
-    assert_roles("a|b|1", "2", "1", (swp__roles){1, 2, SWP__NO_COLUMN});
-    assert_roles("a|b|c", "2", "3", (swp__roles){1, 2, SWP__NO_COLUMN});
+    assert_roles("a|b|1", "1", NULL, ROLES(2, SWP__NO_COLUMN, SWP__NO_COLUMN));
+    assert_roles("a|b|1", "2", "1", ROLES(1, 2, SWP__NO_COLUMN));
+    assert_roles("a|b|c", "2", "3", ROLES(1, 2, SWP__NO_COLUMN));
 }
 
 TEST(roles_refused_list_the_columns)

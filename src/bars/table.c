@@ -8,18 +8,21 @@
  * What is refused stops the reading; t->status then holds why. */
 #include "bars/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bars/arrange.h"
 #include "bars/csv.h"
 #include "bars/delimiter.h"
 #include "bars/header.h"
+#include "bars/layout.h"
 #include "base/close_policy.h"
 #include "base/error.h"
 #include "base/number.h"
 
 enum {
-    BLOCK_SIZE = 1 << 16, /* bytes read at a time; the delimiter is judged by the first block */
+    BLOCK_SIZE = 1 << 18, /* bytes read at a time; the delimiter and the order of dates are judged by the first block */
     CELL_SIZE = 64,
 };
 
@@ -44,18 +47,26 @@ typedef struct table {
     swp_status status;
     swp__csv csv;
 
-    bool header_done;
+    bool header_done, is_headerless;
     swp__roles roles;
+    const swp__layout *layout; /* NULL: none */
+    char delimiter, decimal;
+    swp__time_rule rule;
+    swp__zone zone;
+    int64_t from_ns, to_ns;
+    size_t skipped, block_size; /* bytes of text in the first block */
 
     /* the row that is being read */
     size_t fields_count;
     cell date, time_of_day, close_text;
-    double close;
+    double close, prices[3]; /* open, high, low of a layout */
     swp__number_result close_result;
 
     size_t dated_column, dated_count; /* first bar: cells that are dates, where no name said which column is the time */
 
-    bar_line former;                   /* the last bar */
+    uint64_t rows_count;               /* rows judged so far */
+    double last_close;                 /* of the last bar that is kept */
+    bar_line former;                   /* the last row */
     bool falls;                        /* every stamp so far was before the one above it */
     bar_line fell_from, fell_to;       /* the first two bars then */
     uint64_t blank_line, blanks_count; /* lines without a field since the last bar */
@@ -82,10 +93,22 @@ static const char *quote_cell(const cell *c, char quoted[SWP__QUOTED_SIZE])
 static void look_for_date(table *t, size_t column, const char *text, size_t size)
 {
     swp__time_stamp stamp;
-    if (swp__time_is_ambiguous(text, size) || (swp__time_parse(text, size, &stamp) == NULL && stamp.form <= SWP__TIME_OFFSET)) {
+    if (swp__time_is_ambiguous(text, size) || (swp__time_parse_by(&t->rule, text, size, &stamp) == NULL &&
+                                               (stamp.form <= SWP__TIME_COMPACT || stamp.form == SWP__TIME_PATTERN))) {
         t->dated_column = column;
         t->dated_count++;
         set_cell(&t->date, text, size);
+    }
+}
+
+/* A price that a layout has beside the close; NaN, which fits nowhere, when it is no number. */
+static void take_price(table *t, size_t column, const char *text, size_t size)
+{
+    const size_t columns[] = {t->roles.open, t->roles.high, t->roles.low};
+    for (size_t i = 0; i < 3; i++) {
+        if (column == columns[i] && swp__number_parse_with(text, size, t->decimal, &t->prices[i]) != SWP__NUMBER_OK) {
+            t->prices[i] = (double)NAN;
+        }
     }
 }
 
@@ -100,61 +123,111 @@ static void on_field(void *context, const char *text, size_t size)
         }
     } else if (column == t->roles.close) {
         set_cell(&t->close_text, text, size);
-        t->close_result = swp__number_parse(text, size, &t->close);
+        t->close_result = swp__number_parse_with(text, size, t->decimal, &t->close);
     } else if (column == t->roles.time) {
         set_cell(&t->date, text, size);
     } else if (column == t->roles.time_of_day) {
         set_cell(&t->time_of_day, text, size);
-    } else if (t->list->count == 0 && t->options->time == NULL && t->roles.time == SWP__NO_COLUMN) {
+    } else if (t->layout != NULL) {
+        take_price(t, column, text, size);
+    } else if (t->rows_count == 0 && t->options->time == NULL && t->roles.time == SWP__NO_COLUMN) {
         look_for_date(t, column, text, size);
     }
 }
 
+static swp_status refuse_headerless(const table *t, uint64_t line)
+{
+    char quoted[SWP__QUOTED_SIZE];
+    const char *first = swp__header_name(&t->header, 0);
+    return swp__refuse_line(t->error, t->path, line,
+                            "no header: the first line begins with %s, and its %zu columns are no layout that is known; choose "
+                            "by --close N, or --header yes",
+                            swp__quote(first, strlen(first), quoted), t->header.count);
+}
+
+/* The first row is one of bars: its layout, or the columns that the options say by number, tell the roles. */
+static swp_status decide_headerless(table *t, uint64_t line)
+{
+    const swp__layout *layout = swp__layout_find(&t->header, t->delimiter, t->decimal);
+    if (t->options->close == NULL && layout == NULL) {
+        return refuse_headerless(t, line);
+    }
+    if (t->options->close == NULL && t->options->time == NULL) {
+        t->layout = layout;
+        t->facts->layout = layout->name;
+        t->roles = swp__layout_roles(layout);
+        return SWP_OK;
+    }
+    return swp__roles_by_number(t->header.count, t->options->close, t->options->time, layout, t->path, line, &t->roles,
+                                t->error);
+}
+
+static swp_status finish_bar(table *t, uint64_t line);
+
+/* The cells of the first row again, as a bar. */
+static swp_status take_first_row(table *t, uint64_t line)
+{
+    t->fields_count = 0;
+    for (size_t i = 0; i < t->header.count; i++) {
+        const char *text = swp__header_name(&t->header, i);
+        on_field(t, text, strlen(text));
+    }
+    return finish_bar(t, line);
+}
+
 static swp_status finish_header(table *t, uint64_t line)
 {
-    if (swp__header_looks_like_data(&t->header)) {
-        char quoted[SWP__QUOTED_SIZE];
-        const char *first = swp__header_name(&t->header, 0);
-        return swp__refuse_line(t->error, t->path, line, "no header: the first line begins with %s, and names no columns",
-                                swp__quote(first, strlen(first), quoted));
+    bool is_data =
+        t->options->header == SWP_HEADER_FOUND ? swp__header_looks_like_data(&t->header) : t->options->header == SWP_HEADER_NO;
+    swp_status status =
+        is_data ? decide_headerless(t, line)
+                : swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
+    if (status != SWP_OK) {
+        return status;
     }
-    swp_status status = swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
-    if (status == SWP_OK) {
+    if (is_data) {
+        snprintf(t->facts->close_column, sizeof t->facts->close_column, "%zu", t->roles.close + 1);
+    } else {
         const char *name = swp__header_name(&t->header, t->roles.close);
         swp__quote(name, strlen(name), t->facts->close_column);
-        t->list->has_time = t->roles.time != SWP__NO_COLUMN;
-        t->header_done = true;
     }
-    return status;
+    t->list->has_time = t->roles.time != SWP__NO_COLUMN;
+    t->is_headerless = is_data;
+    t->header_done = true;
+    return is_data ? take_first_row(t, line) : SWP_OK;
 }
 
 static swp_status refuse_order(const table *t, const bar_line *former, const bar_line *bar)
 {
     char before[SWP__QUOTED_SIZE], after[SWP__QUOTED_SIZE];
     const char *how = bar->time_ns == former->time_ns ? "repeats" : "is before";
-    return swp__refuse_line(t->error, t->path, bar->line, "time %s %s %s of line %llu; time stamps must rise",
+    return swp__refuse_line(t->error, t->path, bar->line, "time %s %s %s of line %llu; time stamps must rise; %s",
                             quote_cell(&bar->stamp, after), how, quote_cell(&former->stamp, before),
-                            (unsigned long long)former->line);
+                            (unsigned long long)former->line,
+                            bar->time_ns == former->time_ns ? "--duplicates first or last keeps one" : "--order sort reads it");
 }
 
 static swp_status refuse_newest_first(const table *t)
 {
     char first[SWP__QUOTED_SIZE], second[SWP__QUOTED_SIZE];
-    return swp__refuse_line(t->error, t->path, t->fell_to.line,
-                            "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first",
-                            quote_cell(&t->fell_to.stamp, second), quote_cell(&t->fell_from.stamp, first),
-                            (unsigned long long)t->fell_from.line);
+    return swp__refuse_line(
+        t->error, t->path, t->fell_to.line,
+        "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first: --order sort reads it",
+        quote_cell(&t->fell_to.stamp, second), quote_cell(&t->fell_from.stamp, first), (unsigned long long)t->fell_from.line);
 }
 
 /* Stamps rise from bar to bar. When the second is before the first, the rest is looked through to tell a file that is
  * newest first from one that is out of order. */
 static swp_status judge_order(table *t, const bar_line *bar)
 {
-    if (t->list->count == 0) {
+    if (t->rows_count == 0 || t->options->order == SWP_ORDER_SORT) {
+        return SWP_OK;
+    }
+    if (bar->time_ns == t->former.time_ns && t->options->duplicates != SWP_DUPLICATES_REFUSE) {
         return SWP_OK;
     }
     bool falls = bar->time_ns < t->former.time_ns;
-    if (t->list->count == 1 && falls) {
+    if (t->rows_count == 1 && falls) {
         t->falls = true;
         t->fell_from = t->former;
         t->fell_to = *bar;
@@ -188,17 +261,64 @@ static swp_status take_dated_column(table *t, uint64_t line)
     return SWP_OK;
 }
 
+/* Collects what the dates of the first block say of their order. */
+typedef struct evidence {
+    size_t column, field;
+    int orders;
+} evidence;
+
+static void weigh_field(void *context, const char *text, size_t size)
+{
+    evidence *e = context;
+    int orders = e->field++ == e->column ? swp__time_orders(text, size) : -1;
+    e->orders &= orders >= 0 ? orders : 3;
+}
+
+static bool end_weighed_row(void *context, uint64_t line)
+{
+    (void)line;
+    ((evidence *)context)->field = 0;
+    return true;
+}
+
+/* 5/1/2023 may be two dates; 5/30/2023 further down is only one, and a file has one form. Nothing is decided where the
+ * block does not say, or says both. */
+static void weigh_dates(table *t, const char *text, size_t size)
+{
+    swp__csv csv;
+    evidence e = {.column = t->roles.time, .orders = 3};
+    const swp__csv_events events = {weigh_field, end_weighed_row, &e};
+    if (t->options->time_format != NULL || swp__time_orders(text, size) < 0 ||
+        swp__csv_init(&csv, t->delimiter, &events, NULL) != SWP_OK) {
+        return;
+    }
+    size_t whole = t->block_size; /* a row that is cut off says nothing */
+    while (t->block_size == BLOCK_SIZE && whole > 0 && t->block[whole - 1] != '\n') {
+        whole--;
+    }
+    swp_status status = swp__csv_feed(&csv, t->path, t->block + t->skipped, whole > t->skipped ? whole - t->skipped : 0, NULL);
+    status = status == SWP_OK ? swp__csv_finish(&csv, t->path, NULL) : status;
+    swp__csv_fini(&csv);
+    if (status == SWP_OK && (e.orders == 1 || e.orders == 2)) {
+        t->rule.order = e.orders == 1 ? SWP__DAY_FIRST : SWP__MONTH_FIRST;
+        t->facts->date_order = t->rule.order;
+    }
+}
+
 static swp_status judge_time(table *t, uint64_t line)
 {
     bar_line bar = {.line = line};
     swp__time_stamp stamp;
     char quoted[SWP__QUOTED_SIZE];
     join_stamp(t, &bar.stamp);
-    const char *why = swp__time_parse(bar.stamp.text, bar.stamp.size, &stamp);
+    if (t->rows_count == 0) {
+        weigh_dates(t, t->date.text, t->date.size);
+    }
+    const char *why = swp__time_parse_by(&t->rule, bar.stamp.text, bar.stamp.size, &stamp);
     if (why != NULL) {
         return swp__refuse_line(t->error, t->path, line, "time %s %s", quote_cell(&bar.stamp, quoted), why);
     }
-    if (t->list->count > 0 && stamp.form != t->facts->time_form) {
+    if (t->rows_count > 0 && stamp.form != t->facts->time_form) {
         return swp__refuse_line(t->error, t->path, line, "time %s is %s; the lines above have %s",
                                 quote_cell(&bar.stamp, quoted), swp__time_form_name(stamp.form),
                                 swp__time_form_name(t->facts->time_form));
@@ -208,6 +328,18 @@ static swp_status judge_time(table *t, uint64_t line)
     t->facts->time_form = stamp.form;
     t->former = bar;
     return status;
+}
+
+/* A layout was guessed from the first row, and holds as long as every row bears it out. */
+static swp_status judge_layout(const table *t, uint64_t line)
+{
+    if (t->layout == NULL || swp__bar_is_sound(t->prices[0], t->prices[1], t->prices[2], t->close)) {
+        return SWP_OK;
+    }
+    return swp__refuse_line(
+        t->error, t->path, line,
+        "the columns were taken for %s, but high and low do not enclose open and close here; choose by --close N",
+        t->layout->name);
 }
 
 static bool has_digit(const cell *c)
@@ -228,9 +360,10 @@ static swp_status judge_missing(const table *t, const cell *text, uint64_t line)
     const char *name = swp__header_name(&t->header, t->roles.close);
     quote_cell(text, quoted);
     if (has_digit(text)) {
-        return swp__refuse_line(t->error, t->path, line, "close %s is not a number with a decimal point", quoted);
+        return swp__refuse_line(t->error, t->path, line, "close %s is not a number with a decimal %s", quoted,
+                                t->decimal == ',' ? "comma" : "point; --decimal comma reads 1,5");
     }
-    if (text->size > 0 && strlen(name) == text->size && memcmp(name, text->text, text->size) == 0) {
+    if (!t->is_headerless && text->size > 0 && strlen(name) == text->size && memcmp(name, text->text, text->size) == 0) {
         return swp__refuse_line(t->error, t->path, line, "close %s: the header stands here again", quoted);
     }
     if ((t->options->allow & SWP_ALLOW_NAN) == 0) {
@@ -269,29 +402,42 @@ static swp_status take_blanks(table *t)
     swp_status status = SWP_OK;
     for (uint64_t i = 0; i < t->blanks_count && t->header.count == 1 && status == SWP_OK; i++) {
         status = judge_missing(t, &blank, t->blank_line + i);
-        status = status == SWP_OK ? swp__bar_list_push(t->list, 0, (double)NAN, t->error) : status;
+        status = status == SWP_OK ? swp__bar_list_push(t->list, 0, t->blank_line + i, (double)NAN, t->error) : status;
     }
     t->blanks_count = 0;
     return status;
 }
 
+static swp_status keep(table *t, uint64_t line)
+{
+    if (t->list->count > 0 && t->options->order != SWP_ORDER_SORT && swp__is_jump(t->last_close, t->close)) {
+        t->facts->jump_line = t->facts->jumps_count++ == 0 ? line : t->facts->jump_line;
+    }
+    t->last_close = t->close;
+    return swp__bar_list_push(t->list, t->former.time_ns, line, t->close, t->error);
+}
+
 static swp_status finish_bar(table *t, uint64_t line)
 {
     if (t->fields_count != t->header.count) {
-        return swp__refuse_line(t->error, t->path, line, "%zu fields, but the header has %zu", t->fields_count,
-                                t->header.count);
+        return swp__refuse_line(t->error, t->path, line, "%zu fields, but the %s has %zu", t->fields_count,
+                                t->is_headerless ? "first line" : "header", t->header.count);
     }
     swp_status status = t->blanks_count > 0 ? take_blanks(t) : SWP_OK;
-    if (status == SWP_OK && t->list->count == 0 && t->dated_count > 0) {
+    if (status == SWP_OK && t->rows_count == 0 && t->dated_count > 0) {
         status = take_dated_column(t, line);
     }
     if (status == SWP_OK && t->list->has_time) {
         status = judge_time(t, line);
     }
-    if (status == SWP_OK) {
-        status = judge_close(t, line);
+    t->rows_count++;
+    bool wanted = !t->list->has_time || (t->former.time_ns >= t->from_ns && t->former.time_ns <= t->to_ns);
+    if (status != SWP_OK || !wanted) {
+        return status;
     }
-    return status == SWP_OK ? swp__bar_list_push(t->list, t->former.time_ns, t->close, t->error) : status;
+    status = judge_close(t, line);
+    status = status == SWP_OK ? judge_layout(t, line) : status;
+    return status == SWP_OK ? keep(t, line) : status;
 }
 
 static bool on_row(void *context, uint64_t line)
@@ -357,18 +503,88 @@ static swp_status read_rows(table *t, swp__source *source)
     if (status != SWP_OK) {
         return status;
     }
+    uint64_t lines = 0;
+    for (; lines < t->options->skip_lines && skipped < got; lines++) {
+        const unsigned char *end = memchr(t->block + skipped, '\n', got - skipped);
+        skipped = end != NULL ? (size_t)(end - t->block) + 1 : got;
+    }
+    if (skipped == got) {
+        return swp__refuse_line(t->error, t->path, lines, "nothing is left behind the lines that --skip-lines passes over");
+    }
+    t->skipped = skipped;
+    t->block_size = got;
     char delimiter = t->options->delimiter;
     if (delimiter == 0) {
-        delimiter = swp__delimiter_find((const char *)t->block + skipped, got - skipped, got < BLOCK_SIZE);
+        delimiter = swp__delimiter_find((const char *)t->block + skipped, got - skipped, got < BLOCK_SIZE, t->decimal == ',');
     }
+    t->delimiter = delimiter;
     if (delimiter == 0) {
         return swp__refuse_line(t->error, t->path, 1, "the delimiter is not clear; choose it by --delimiter");
     }
     const swp__csv_events events = {on_field, on_row, t};
     status = swp__csv_init(&t->csv, delimiter, &events, t->error);
     if (status == SWP_OK) {
+        t->csv.line += lines;
         status = feed(t, source, skipped, got);
         swp__csv_fini(&t->csv);
+    }
+    return status;
+}
+
+/* An end of the range that is read; a date as `to` counts to its last nanosecond. */
+static swp_status take_bound(table *t, const char *option, const char *text, bool to_its_end, int64_t *ns)
+{
+    swp__time_stamp stamp;
+    const swp__time_rule rule = {.zone = t->rule.zone};
+    const char *why = swp__time_parse_by(&rule, text, strlen(text), &stamp);
+    if (why != NULL) {
+        return swp__fail(t->error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s \"%.40s\" %s", option, text, why);
+    }
+    bool is_date = stamp.form == SWP__TIME_DATE || stamp.form == SWP__TIME_COMPACT_DATE;
+    *ns = stamp.ns + (to_its_end && is_date ? INT64_C(86400000000000) - 1 : 0);
+    return SWP_OK;
+}
+
+static swp_status take_options(table *t, const swp_bars_options *options)
+{
+    swp_status status = SWP_OK;
+    t->decimal = options->decimal;
+    t->from_ns = INT64_MIN;
+    t->to_ns = INT64_MAX;
+    t->list->has_line = options->order == SWP_ORDER_SORT || options->duplicates != SWP_DUPLICATES_REFUSE;
+    if (options->time_format != NULL && !swp__time_rule_parse(options->time_format, &t->rule)) {
+        return swp__fail(
+            t->error, SWP_BAD_PARAM, SWP_AT_NONE,
+            "time format \"%.40s\" is none; expected ymd, dmy, mdy, s, ms, us, ns or a pattern such as \"%%d-%%b-%%Y %%H:%%M\"",
+            options->time_format);
+    }
+    t->facts->date_order = t->rule.order;
+    if (options->time_zone != NULL) {
+        status = swp__zone_find(options->time_zone, &t->zone, t->error);
+        t->rule.zone = &t->zone;
+    }
+    if (status == SWP_OK && options->from != NULL) {
+        status = take_bound(t, "from", options->from, false, &t->from_ns);
+    }
+    if (status == SWP_OK && options->to != NULL) {
+        status = take_bound(t, "to", options->to, true, &t->to_ns);
+    }
+    return status;
+}
+
+/* Lists the bars by their stamps, and counts the jumps then. */
+static swp_status arrange(table *t)
+{
+    swp__bar_list *list = t->list;
+    if (!list->has_time || !list->has_line) {
+        return SWP_OK;
+    }
+    swp_status status = swp__arrange(list, t->options, t->path, t->error);
+    t->facts->jumps_count = 0;
+    for (uint64_t i = 1; i < list->count && status == SWP_OK; i++) {
+        if (swp__is_jump(list->close[i - 1], list->close[i])) {
+            t->facts->jump_line = t->facts->jumps_count++ == 0 ? list->line[i] : t->facts->jump_line;
+        }
     }
     return status;
 }
@@ -385,13 +601,19 @@ swp_status swp__table_read(swp__source *source, const swp_bars_options *options,
     t->list = list;
     t->facts = facts;
     t->error = error;
-    swp_status status = read_rows(t, source);
+    swp_status status = take_options(t, options);
+    status = status == SWP_OK ? read_rows(t, source) : status;
     if (status == SWP_OK && !t->header_done) {
         status = swp__refuse_line(error, t->path, 1, "the file is empty");
     } else if (status == SWP_OK && list->count == 0) {
-        status = swp__refuse_line(error, t->path, t->csv.line, "no bars below the header");
+        status = swp__refuse_line(error, t->path, t->csv.line,
+                                  t->rows_count == 0 ? "no bars below the header" : "no bars between --from and --to");
     } else if (status == SWP_OK && t->falls) {
         status = refuse_newest_first(t);
+    }
+    status = status == SWP_OK ? arrange(t) : status;
+    if (status == SWP_OK && (options->from != NULL || options->to != NULL) && !list->has_time) {
+        status = swp__refuse_line(error, t->path, 1, "--from and --to need time stamps; --time says which column has them");
     }
     free(t);
     return status;

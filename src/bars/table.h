@@ -13,6 +13,9 @@
 typedef struct swp__table_facts {
     char close_column[SWP__QUOTED_SIZE]; /* its name, in quotation marks */
     swp__time_form time_form;            /* with list->has_time */
+    const char *layout;                  /* of a file without a header; NULL: it has one, or is of no known layout */
+    swp__date_order date_order;
+    uint64_t jumps_count, jump_line; /* the first one's line */
 } swp__table_facts;
 
 /* Reads `source` to its end. `options` have been checked. `list` must be zeroed, and is the caller's to free whatever

@@ -222,8 +222,79 @@ TEST(table_a_file_without_a_header_is_refused)
 {
     assert_refused("1637971200000,0.00002853,0.00002854\n", &defaults, 1,
                    "no header: the first line begins with \"1637971200000\"");
-    assert_refused("20110301 090100;133.9\n", &(swp_bars_options){.close = "2"}, 1, "no header: ");
     assert_refused("1\n2\n", &defaults, 1, "no header: ");
+    assert_refused("1;2\n", &(swp_bars_options){.close = "x"}, 1, "no column \"x\": the file has no header, and 2 columns");
+    assert_refused("1;2\n", &(swp_bars_options){.header = SWP_HEADER_NO, .close = "3"}, 1, "no column \"3\"");
+    assert_refused("close;2\n1;2\n", &(swp_bars_options){.header = SWP_HEADER_NO, .close = "1"}, 1,
+                   "close \"close\" is not a number");
+}
+
+TEST(table_columns_of_a_file_without_a_header_go_by_number)
+{
+    assert_closes("1;5\n2;6\n", &(swp_bars_options){.close = "2"}, 2, (const double[]){5, 6});
+    assert_closes("2024;5\n2025;6\n", &(swp_bars_options){.header = SWP_HEADER_YES, .close = "5"}, 1, (const double[]){6});
+    assert_summary("20110301 090100;133.9\n", &(swp_bars_options){.close = "2"},
+                   "read 1 bar, 2011-03-01 09:01 .. 2011-03-01 09:01, close column 2");
+    assert_summary("1600000000;133.9\n", &(swp_bars_options){.close = "2", .time = "1"},
+                   "read 1 bar, 2020-09-13 12:26:40 .. 2020-09-13 12:26:40 UTC, close column 2");
+}
+
+TEST(table_lines_above_the_header_are_passed_over_when_told_to)
+{
+    const swp_bars_options skip_one = {.skip_lines = 1}, skip_nine = {.skip_lines = 9};
+    const char *text = "https://example.com/data\ndate,close\n2024-01-01,1\n2024-01-02,x\n";
+    assert_closes("https://example.com/data\r\ndate,close\r\n2024-01-01,1\r\n", &skip_one, 1, (const double[]){1});
+    assert_refused(text, &skip_one, 4, "close \"x\" is not a number");
+    assert_refused(text, &skip_nine, 4, "nothing is left behind the lines that --skip-lines passes over");
+}
+
+TEST(table_m2_a_decimal_comma_is_read_only_when_told_to)
+{
+    const swp_bars_options comma = {.decimal = ','};
+    assert_closes("d;close\n2024-01-01;1,5\n2024-01-02;2\n", &comma, 2, (const double[]){1.5, 2});
+    assert_closes("close\n1,5\n", &comma, 1, (const double[]){1.5});
+    assert_refused("d;close\n2024-01-01;1.5\n", &comma, 2, "close \"1.5\" is not a number with a decimal comma");
+    assert_refused("d;close\n2024-01-01;1.234,5\n", &comma, 2, "close \"1.234,5\" is not a number with a decimal comma");
+    assert_refused("d;close\n2024-01-01;1,5\n", &defaults, 2,
+                   "close \"1,5\" is not a number with a decimal point; --decimal comma reads 1,5");
+}
+
+TEST(table_dates_in_another_order_are_read_when_the_file_or_an_option_says_which)
+{
+    const swp_bars_options dmy = {.time_format = "dmy"}, mdy = {.time_format = "mdy"};
+    const char *open_order = "date,close\n03/02/2010,1\n04/02/2010,2\n";
+    assert_refused(
+        open_order, &defaults, 2,
+        "time \"03/02/2010\" is not year-month-day: day and month could stand either way round; --time-format dmy or mdy");
+    assert_summary(open_order, &dmy, "read 2 bars, 2010-02-03 .. 2010-02-04, close column \"close\", day first");
+    assert_summary(open_order, &mdy, "read 2 bars, 2010-03-02 .. 2010-04-02, close column \"close\", month first");
+    assert_summary("date,close\n12.02.2010,1\n13.02.2010,2\n", &defaults,
+                   "read 2 bars, 2010-02-12 .. 2010-02-13, close column \"close\", day first");
+    assert_summary("date,close\n2/12/2010,1\n2/13/2010,2\n", &defaults,
+                   "read 2 bars, 2010-02-12 .. 2010-02-13, close column \"close\", month first");
+    assert_refused("date,close\n2/13/2010,1\n13/2/2010,2\n", &defaults, 2,
+                   "time \"2/13/2010\" is not year-month-day: day and month could stand either way round");
+    assert_refused("date,close\n31/01/2010,1\n", &mdy, 2, "time \"31/01/2010\" is no date of the calendar");
+}
+
+TEST(table_time_patterns_and_units_are_read_as_they_say)
+{
+    assert_summary("when,close\n31-Jan-2024 16:00,1\n", &(swp_bars_options){.time = "when", .time_format = "%d-%b-%Y %H:%M"},
+                   "read 1 bar, 2024-01-31 16:00 .. 2024-01-31 16:00 UTC, close column \"close\"");
+    assert_summary("time,close\n1000,1\n", &(swp_bars_options){.time_format = "s"},
+                   "read 1 bar, 1970-01-01 00:16:40 .. 1970-01-01 00:16:40 UTC, close column \"close\"");
+    assert_refused("time,close\n2024-01-31,1\n", &(swp_bars_options){.time_format = "%d-%b-%Y"}, 2,
+                   "time \"2024-01-31\" does not have the form that --time-format says");
+}
+
+TEST(table_m6_metatrader_5_export)
+{
+    assert_summary("<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n"
+                   "2024.01.02\t00:00:00\t1.1\t1.2\t1.0\t1.15\t10\t0\t3\n",
+                   &defaults, "read 1 bar, 2024-01-02 00:00 .. 2024-01-02 00:00, close column \"<CLOSE>\"");
+    assert_summary(
+        "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>\nA.US,5,20240102,153000,1,2,1,1.5,9,0\n",
+        &defaults, "read 1 bar, 2024-01-02 15:30 .. 2024-01-02 15:30, close column \"<CLOSE>\"");
 }
 
 TEST(table_without_bars_is_refused)

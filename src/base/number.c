@@ -148,6 +148,23 @@ swp__number_result swp__number_parse(const char *text, size_t size, double *valu
     return SWP__NUMBER_OK;
 }
 
+swp__number_result swp__number_parse_with(const char *text, size_t size, char sign, double *value)
+{
+    char copy[TEXT_SIZE_MAX];
+    if (sign != ',') {
+        return swp__number_parse(text, size, value);
+    }
+    if (size > sizeof copy || memchr(text, '.', size) != NULL) {
+        return SWP__NUMBER_BAD;
+    }
+    memcpy(copy, text, size);
+    char *comma = memchr(copy, ',', size);
+    if (comma != NULL) {
+        *comma = '.';
+    }
+    return swp__number_parse(copy, size, value); /* a second comma is no number */
+}
+
 /* The 16-digit decimal next to a power of two on the side away from zero, where doubles lie twice as far apart as on
  * the other: there it may read back although the nearest 16-digit decimal, on the near side, does not. */
 static bool format_away_from_zero(double value, char text[SWP__NUMBER_SIZE])

@@ -15,6 +15,9 @@ typedef enum swp__number_result {
  * separators. *value is the nearest double, ties to even. */
 swp__number_result swp__number_parse(const char *text, size_t size, double *value);
 
+/* The same where `sign` is the sign between whole part and fraction, a point or a comma; with a comma, a point is refused. */
+swp__number_result swp__number_parse_with(const char *text, size_t size, char sign, double *value);
+
 enum { SWP__NUMBER_SIZE = 40 }; /* bytes that hold any double's text and its NUL */
 
 /* Writes the shortest decimal that reads back as `value`, NUL-terminated, and returns its length. 100, 0.1, 1e+300, -0;

@@ -31,6 +31,9 @@ struct swp__arguments {
 
     /* reading a file of bars */
     const char *close, *time, *delimiter;
+    const char *decimal, *time_format, *time_zone, *from, *to;
+    uint32_t header, order, duplicates; /* swp_bars_header, swp_bars_order, swp_bars_duplicates */
+    uint64_t skip_lines;
     uint32_t allow; /* SWP_ALLOW_* */
 
     /* which combos, and how they trade */

@@ -62,7 +62,27 @@ static swp_status open_here(const swp__arguments *arguments, uint64_t threads, s
 
 swp_status swp__input_bars_options(const swp__arguments *arguments, swp_bars_options *options, swp_error *error)
 {
-    *options = (swp_bars_options){.close = arguments->close, .time = arguments->time, .allow = arguments->allow};
+    *options = (swp_bars_options){
+        .close = arguments->close,
+        .time = arguments->time,
+        .allow = arguments->allow,
+        .header = (swp_bars_header)arguments->header,
+        .order = (swp_bars_order)arguments->order,
+        .duplicates = (swp_bars_duplicates)arguments->duplicates,
+        .time_format = arguments->time_format,
+        .time_zone = arguments->time_zone,
+        .skip_lines = arguments->skip_lines,
+        .from = arguments->from,
+        .to = arguments->to,
+    };
+    if (arguments->decimal != NULL) {
+        bool is_comma = strcmp(arguments->decimal, "comma") == 0 || strcmp(arguments->decimal, ",") == 0;
+        if (!is_comma && strcmp(arguments->decimal, "point") != 0 && strcmp(arguments->decimal, ".") != 0) {
+            return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--decimal is \"%s\", expected point, comma or the sign itself",
+                             arguments->decimal);
+        }
+        options->decimal = is_comma ? ',' : '.';
+    }
     options->delimiter = arguments->delimiter != NULL ? delimiter_of(arguments->delimiter) : 0;
     if (arguments->delimiter != NULL && options->delimiter == 0) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,

@@ -165,7 +165,7 @@ static swp_status begin(input *in, bool *ended)
     *ended = got == 0;
     const char *newline = memchr(in->block, '\n', in->block_size);
     size_t line_size = newline != NULL ? (size_t)(newline - in->block) + 1 : in->block_size;
-    char delimiter = in->options->delimiter != 0 ? in->options->delimiter : swp__delimiter_find(in->block, line_size, true);
+    char delimiter = in->options->delimiter != 0 ? in->options->delimiter : swp__delimiter_find(in->block, line_size, true, false);
     if (delimiter == 0) {
         return swp__refuse_line(in->error, PATH, 1, "what separates the fields is not clear: say so with --delimiter");
     }

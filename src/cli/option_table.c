@@ -21,6 +21,9 @@ enum {
 
 /* In the order of the enumerations they stand for. */
 static const char *const allow_names[] = {"nan", "inf", "nonpositive", NULL};
+static const char *const header_names[] = {"auto", "yes", "no", NULL};
+static const char *const order_names[] = {"refuse", "sort", NULL};
+static const char *const duplicates_names[] = {"refuse", "first", "last", NULL};
 static const char *const entry_names[] = {"first", "cross", NULL};
 static const char *const rank_names[] = {"pnl", "trades", NULL};
 static const char *const progress_names[] = {"auto", "never", NULL};
@@ -64,6 +67,23 @@ const swp__option swp__option_table[] = {
      .help = "column of the time stamps, likewise; none: they are not looked at"},
     {SWEEP | VERIFY | SERVE | LIVE, "delimiter", "CHAR", SWP__OPTION_TEXT, AT(delimiter),
      .help = "comma, semicolon, tab, pipe or the sign itself; without it, it is found out"},
+    {SWEEP | VERIFY | SERVE, "decimal", "CHAR", SWP__OPTION_TEXT, AT(decimal),
+     .help = "point or comma, or the sign itself; without it a point"},
+    {SWEEP | VERIFY | SERVE, "header", NULL, SWP__OPTION_CHOICE, AT(header), .initial = "auto", .choices = header_names,
+     .help = "whether the first line names the columns"},
+    {SWEEP | VERIFY | SERVE, "time-format", "FORM", SWP__OPTION_TEXT, AT(time_format),
+     .help = "dmy, mdy or ymd; s, ms, us or ns since 1970; or a pattern such as %d-%b-%Y"},
+    {SWEEP | VERIFY | SERVE, "time-zone", "ZONE", SWP__OPTION_TEXT, AT(time_zone),
+     .help = "of stamps without an offset: UTC, +02:00, Europe/Paris"},
+    {SWEEP | VERIFY | SERVE, "order", NULL, SWP__OPTION_CHOICE, AT(order), .initial = "refuse", .choices = order_names,
+     .help = "what is done with stamps that do not rise, newest first, say"},
+    {SWEEP | VERIFY | SERVE, "duplicates", NULL, SWP__OPTION_CHOICE, AT(duplicates), .initial = "refuse",
+     .choices = duplicates_names, .help = "which of the bars with one stamp is kept"},
+    {SWEEP | VERIFY | SERVE, "skip-lines", "N", SWP__OPTION_COUNT, AT(skip_lines), .initial = "0", .least = 0, .most = 100000,
+     .help = "lines above the header, or the first bar, that are passed over"},
+    {SWEEP | VERIFY | SERVE, "from", "TIME", SWP__OPTION_TEXT, AT(from), .help = "the first instant that is read"},
+    {SWEEP | VERIFY | SERVE, "to", "TIME", SWP__OPTION_TEXT, AT(to),
+     .help = "the last one; a date, such as 2024-01-31, counts to its end"},
     {SWEEP | VERIFY | SERVE | LIVE, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
      .help = "closes to let in that are refused otherwise"},
 

@@ -1,0 +1,110 @@
+#include "bars/arrange.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include "bars/refuse.h"
+#include "bars/time_stamp.h"
+#include "base/error.h"
+
+typedef struct bar {
+    int64_t time_ns;
+    uint64_t line; /* rises in the file: keeps equal stamps in their order */
+    double close;
+} bar;
+
+bool swp__is_jump(double before, double close)
+{
+    return before > 0 && close > 0 && isfinite(before) && isfinite(close) && (close / before >= 100 || before / close >= 100);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const bar *left = a, *right = b;
+    if (left->time_ns != right->time_ns) {
+        return left->time_ns < right->time_ns ? -1 : 1;
+    }
+    return left->line < right->line ? -1 : 1;
+}
+
+static bar get(const swp__bar_list *list, uint64_t index)
+{
+    return (bar){list->time_ns[index], list->line[index], list->close[index]};
+}
+
+static void set(swp__bar_list *list, uint64_t index, bar b)
+{
+    list->time_ns[index] = b.time_ns;
+    list->line[index] = b.line;
+    list->close[index] = b.close;
+}
+
+/* Newest first, the common case, is turned in place. */
+static bool reverse(swp__bar_list *list)
+{
+    for (uint64_t i = 1; i < list->count; i++) {
+        if (list->time_ns[i] >= list->time_ns[i - 1]) {
+            return false;
+        }
+    }
+    for (uint64_t i = 0, j = list->count - 1; i < j; i++, j--) {
+        bar low = get(list, i);
+        set(list, i, get(list, j));
+        set(list, j, low);
+    }
+    return true;
+}
+
+static swp_status sort(swp__bar_list *list, swp_error *error)
+{
+    if (reverse(list)) {
+        return SWP_OK;
+    }
+    bar *bars = calloc(list->count, sizeof *bars);
+    if (bars == NULL) {
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory to sort %" PRIu64 " bars", list->count);
+    }
+    for (uint64_t i = 0; i < list->count; i++) {
+        bars[i] = get(list, i);
+    }
+    qsort(bars, list->count, sizeof *bars, compare);
+    for (uint64_t i = 0; i < list->count; i++) {
+        set(list, i, bars[i]);
+    }
+    free(bars);
+    return SWP_OK;
+}
+
+static swp_status refuse_repeat(const swp__bar_list *list, uint64_t index, const char *path, swp_error *error)
+{
+    char text[SWP__TIME_TEXT_SIZE];
+    swp__time_format(list->time_ns[index], swp__time_detail_of(list->time_ns[index]), text);
+    return swp__refuse_line(error, path, list->line[index],
+                            "time %s repeats that of line %" PRIu64 "; --duplicates first or last keeps one", text,
+                            list->line[index - 1]);
+}
+
+static swp_status keep_one(swp__bar_list *list, swp_bars_duplicates duplicates, const char *path, swp_error *error)
+{
+    uint64_t kept = 0;
+    list->nan_count = 0;
+    for (uint64_t i = 0; i < list->count; i++) {
+        bool repeats = i > 0 && list->time_ns[i] == list->time_ns[i - 1];
+        if (repeats && duplicates == SWP_DUPLICATES_REFUSE) {
+            return refuse_repeat(list, i, path, error);
+        }
+        bool has_next = i + 1 < list->count && list->time_ns[i + 1] == list->time_ns[i];
+        if (duplicates == SWP_DUPLICATES_LAST ? !has_next : !repeats) {
+            set(list, kept++, get(list, i));
+            list->nan_count += isnan(list->close[kept - 1]) ? 1 : 0;
+        }
+    }
+    list->count = kept;
+    return SWP_OK;
+}
+
+swp_status swp__arrange(swp__bar_list *list, const swp_bars_options *options, const char *path, swp_error *error)
+{
+    swp_status status = options->order == SWP_ORDER_SORT ? sort(list, error) : SWP_OK;
+    return status == SWP_OK ? keep_one(list, options->duplicates, path, error) : status;
+}
