@@ -17,6 +17,7 @@ enum {
     SWP__COMMAND_LIST = 1 << 7,
     SWP__COMMAND_HTTP = 1 << 8, /* the program sweepd-http */
     SWP__COMMAND_LIVE = 1 << 9,
+    SWP__COMMAND_INSPECT = 1 << 10,
 };
 
 enum { SWP__FORMAT_TABLE, SWP__FORMAT_JSON, SWP__FORMAT_CSV };

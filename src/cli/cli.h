@@ -13,6 +13,7 @@ enum {
 
 /* Each runs one command and returns the exit code; what went wrong has been said on standard error. */
 int swp__sweep_command(const swp__arguments *arguments);
+int swp__inspect_command(const swp__arguments *arguments);
 int swp__verify_command(const swp__arguments *arguments);
 int swp__live_command(const swp__arguments *arguments);
 int swp__bench_sweep_command(const swp__arguments *arguments);

@@ -20,6 +20,12 @@ static const swp__command commands[] = {
      "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json\n"
      "  sweepd sweep eurusd.csv --engine unix:/run/sweepd/sweepd.sock",
      swp__sweep_command, NULL},
+    {SWP__COMMAND_INSPECT, "inspect", "FILE", "Says what a file of bars is taken for, and the command that reads it.",
+     "Its bars at both ends, step, gaps, NaN and jumps. Newest first is set right by --order sort; what else is doubtful is\n"
+     "refused, with the option that settles it. docs/files.md.",
+     "  sweepd inspect eurusd.csv\n"
+     "  sweepd inspect export.csv --close 5 --time-format dmy",
+     swp__inspect_command, NULL},
     {SWP__COMMAND_VERIFY, "verify", "[FILE]",
      "Proves on the bars of FILE that all kernels and thread counts give the same bits.",
      "Runs every kernel of every instruction set of this machine (or of the one that SWP_ISA names: c, avx2, avx512) on 1, 2,\n"
