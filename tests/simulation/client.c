@@ -12,7 +12,7 @@ enum {
     READ_SIZE = 4096,
 };
 
-typedef enum kind { ECHO, LOAD, SWEEP, TRADES, CANCEL, DROP, STATS, BAD, FIND, V1_SWEEP, V1_ECHO } kind;
+typedef enum kind { ECHO, LOAD, SWEEP, TRADES, LIVE, CANCEL, DROP, STATS, BAD, FIND, V1_SWEEP, V1_ECHO } kind;
 
 typedef struct asked {
     struct asked *next;
@@ -335,6 +335,24 @@ static void ask_trades(swp__client *c)
     finish_request(c, a, &out);
 }
 
+/* A session with a series as its warm-up: its states are the sweep's. */
+static void ask_live(swp__client *c)
+{
+    const swp__model *model = c->world->model;
+    swp__wire_out out;
+    size_t slot = random_handle(c);
+    asked *a = ask(c, LIVE);
+    a->whole_handle = c->handles[slot] != 0;
+    a->series = c->handle_series[slot];
+    a->grid = swp__random_below(c->world->random, SWP__MODEL_GRIDS);
+    swp_sweep_request sweep = {
+        .grid = {.form = SWP_GRID_ROWS, .combos_count = model->rows_count[a->grid], .rows = model->rows[a->grid]}, .fee = 0.09};
+    a->request = (swp__wire_request){
+        .opcode = SWP__OP_LIVE_OPEN, .id = a->id, .live_open = {.handle = a->whole_handle ? c->handles[slot] : 12345}};
+    swp__wire_encode_sweep(&a->request, &sweep, &out);
+    finish_request(c, a, &out);
+}
+
 static void ask_cancel(swp__client *c)
 {
     swp__wire_out out;
@@ -440,8 +458,8 @@ static void ask_something(swp__client *c)
         ask_v1(c);
         return;
     }
-    static void (*const asks[])(swp__client * c) = {ask_echo, ask_load,   ask_sweep, ask_sweep, ask_sweep, ask_sweep,
-                                                    ask_find, ask_cancel, ask_drop,  ask_stats, ask_bad,   ask_trades};
+    static void (*const asks[])(swp__client * c) = {ask_echo,   ask_load, ask_sweep, ask_sweep, ask_sweep,  ask_sweep, ask_find,
+                                                    ask_cancel, ask_drop, ask_stats, ask_bad,   ask_trades, ask_live};
     asks[swp__random_below(c->world->random, sizeof asks / sizeof *asks)](c);
 }
 
@@ -494,6 +512,20 @@ static void hear_trades(const swp__client *c, const asked *a, const swp__wire_re
     check(reply->trades.n_trades == closed || reply->trades.n_trades == closed + 1, a, "another number of trades");
 }
 
+static void hear_live(const swp__client *c, const asked *a, const uint8_t *tail)
+{
+    const swp__model *model = c->world->model;
+    check(a->whole_handle, a, "a session over a handle that is none");
+    for (uint64_t i = 0; i < model->rows_count[a->grid]; i++) {
+        swp__wire_state state;
+        memcpy(&state, tail + i * sizeof state, sizeof state);
+        check(state.bars_seen == (int64_t)model->bars_count[a->series] &&
+                  state.trades == model->trades[a->series][a->grid][i] &&
+                  memcmp(&state.pnl, &model->pnl[a->series][a->grid][i], sizeof state.pnl) == 0,
+              a, "another state than the sweep's");
+    }
+}
+
 static void hear_series(swp__client *c, asked *a, const swp__wire_reply *reply)
 {
     const swp__model *model = c->world->model;
@@ -515,11 +547,12 @@ static bool is_fair(const swp__client *c, const asked *a, uint8_t status)
     case SWP_LIMIT:
         return c->outstanding + (a->not_due ? 1 : 0) > world->max_in_flight;
     case SWP_SHUTTING_DOWN:
-        return world->draining && (a->kind == LOAD || a->kind == SWEEP || a->kind == TRADES);
+        return world->draining && (a->kind == LOAD || a->kind == SWEEP || a->kind == TRADES || a->kind == LIVE);
     case SWP_CANCELLED:
-        return (a->kind == SWEEP || a->kind == TRADES) && a->cancelled;
+        return (a->kind == SWEEP || a->kind == TRADES || a->kind == LIVE) && a->cancelled;
     case SWP_NOT_FOUND:
-        return a->kind == FIND || ((a->kind == SWEEP || a->kind == TRADES || a->kind == DROP) && !a->whole_handle);
+        return a->kind == FIND ||
+               ((a->kind == SWEEP || a->kind == TRADES || a->kind == LIVE || a->kind == DROP) && !a->whole_handle);
     case SWP_NO_MEMORY:
         return world->memory_may_fail;
     case SWP_BAD_FRAME:
@@ -559,6 +592,9 @@ static void hear_final(swp__client *c, asked *a, const swp__wire_reply *reply, c
         break;
     case TRADES:
         hear_trades(c, a, reply);
+        break;
+    case LIVE:
+        hear_live(c, a, tail);
         break;
     case LOAD:
     case FIND:
