@@ -58,6 +58,7 @@ typedef struct swp_bars {
  *   .npy          one axis of f2, f4, f8 or an integer type, either byte order; widened to f64 without loss
  *   .f64          raw little-endian f64
  *   anything else CSV in UTF-8, with a header or in a layout that is known (docs/files.md)
+ * Compressed by gzip or zstd: text by its first bytes, the others by a further ending, .gz or .zst. "-" is standard input.
  * Time stamps are year-month-day, with a time, and an offset or Z, if there are any; or seconds, milli-, micro- or
  * nanoseconds since 1970, told by their digits. A file has one form throughout; stamps without an offset count as UTC;
  * they must rise. A date whose day and month could stand either way round is refused, unless the others of the first

@@ -14,10 +14,11 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 
-static bool ends_in(const char *path, const char *ending)
+/* The size of `path` without `ending`; 0 when it does not end so. */
+static size_t stem_size(const char *path, size_t size, const char *ending)
 {
-    size_t size = strlen(path), ending_size = strlen(ending);
-    return size >= ending_size && strcmp(path + size - ending_size, ending) == 0;
+    size_t ending_size = strlen(ending);
+    return size >= ending_size && memcmp(path + size - ending_size, ending, ending_size) == 0 ? size - ending_size : 0;
 }
 
 static swp_status check_options(const swp_bars_options *options, swp_error *error)
@@ -99,10 +100,20 @@ static swp_status read_raw(swp__source *source, uint32_t allow, swp__bar_list *l
 static swp_status read_source(swp__source *source, const swp_bars_options *options, swp__bar_list *list,
                               swp__table_facts *facts, swp_error *error)
 {
-    if (ends_in(source->path, ".npy")) {
+    const char *path = source->path;
+    size_t gzip = stem_size(path, strlen(path), ".gz"), zstd = stem_size(path, strlen(path), ".zst");
+    size_t size = gzip > 0 ? gzip : zstd > 0 ? zstd : strlen(path);
+    bool is_raw = stem_size(path, size, ".f64") > 0;
+    if (!is_raw || size < strlen(path)) { /* raw numbers may begin like anything */
+        swp_status status = swp__source_unpack(source, error);
+        if (status != SWP_OK) {
+            return status;
+        }
+    }
+    if (stem_size(path, size, ".npy") > 0) {
         return swp__npy_read(source, options->allow, list, error);
     }
-    if (ends_in(source->path, ".f64")) {
+    if (is_raw) {
         return read_raw(source, options->allow, list, error);
     }
     return swp__table_read(source, options, list, facts, error);

@@ -14,7 +14,9 @@ static swp_status fail(const swp__source *source, swp_error *error)
 
 swp_status swp__source_open(const char *path, swp__source *source, swp_error *error)
 {
-    *source = (swp__source){.path = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC)};
+    *source = (swp__source){.path = path,
+                            .descriptor = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                                                 : open(path, O_RDONLY | O_CLOEXEC)};
     struct stat status;
     if (source->descriptor < 0) {
         return fail(source, error);
@@ -25,9 +27,13 @@ swp_status swp__source_open(const char *path, swp__source *source, swp_error *er
     return SWP_OK;
 }
 
-swp_status swp__source_read(swp__source *source, void *bytes, size_t size, size_t *got, swp_error *error)
+static swp_status read_file(void *context, void *bytes, size_t size, size_t *got, swp_error *error)
 {
-    size_t filled = 0;
+    swp__source *source = context;
+    size_t filled = source->first_size - source->first_at;
+    filled = filled < size ? filled : size;
+    memcpy(bytes, source->first + source->first_at, filled);
+    source->first_at += filled;
     while (filled < size) {
         ssize_t count = read(source->descriptor, (char *)bytes + filled, size - filled);
         if (count < 0 && errno != EINTR) {
@@ -42,7 +48,24 @@ swp_status swp__source_read(swp__source *source, void *bytes, size_t size, size_
     return SWP_OK;
 }
 
+swp_status swp__source_unpack(swp__source *source, swp_error *error)
+{
+    swp_status status = read_file(source, source->first, sizeof source->first, &source->first_size, error);
+    if (status == SWP_OK) {
+        status = swp__unpack_new(source->first, source->first_size, source->path, &source->unpack, error);
+    }
+    source->size_bytes = source->unpack != NULL ? 0 : source->size_bytes;
+    return status;
+}
+
+swp_status swp__source_read(swp__source *source, void *bytes, size_t size, size_t *got, swp_error *error)
+{
+    return source->unpack != NULL ? swp__unpack_read(source->unpack, read_file, source, bytes, size, got, error)
+                                  : read_file(source, bytes, size, got, error);
+}
+
 void swp__source_close(swp__source *source)
 {
+    swp__unpack_free(source->unpack);
     close(source->descriptor);
 }

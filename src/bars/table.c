@@ -464,12 +464,6 @@ static swp_status judge_first_block(const table *t, size_t size, size_t *skipped
     if (size >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0)) {
         return swp__refuse_line(t->error, t->path, 1, "the text is UTF-16; save it as UTF-8");
     }
-    if (size >= 2 && memcmp(bytes, "\x1F\x8B", 2) == 0) {
-        return swp__refuse_line(t->error, t->path, 1, "the file is compressed by gzip; unpack it first");
-    }
-    if (size >= 4 && memcmp(bytes, "\x28\xB5\x2F\xFD", 4) == 0) {
-        return swp__refuse_line(t->error, t->path, 1, "the file is compressed by zstd; unpack it first");
-    }
     const unsigned char *zero = memchr(bytes, 0, size);
     if (zero != NULL) {
         return swp__refuse_line(t->error, t->path, 1, "not a text: byte %zu is 0", (size_t)(zero - bytes));
