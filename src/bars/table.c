@@ -410,7 +410,7 @@ static swp_status take_blanks(table *t)
 
 static swp_status keep(table *t, uint64_t line)
 {
-    if (t->list->count > 0 && t->options->order != SWP_ORDER_SORT && swp__is_jump(t->last_close, t->close)) {
+    if (t->list->count > 0 && swp__is_jump(t->last_close, t->close)) {
         t->facts->jump_line = t->facts->jumps_count++ == 0 ? line : t->facts->jump_line;
     }
     t->last_close = t->close;
