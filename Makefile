@@ -31,7 +31,7 @@ python:
 # Into dist/: the package and the program, for any Python from 3.11 on.
 wheel:
 	@tools/setup test
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m pip wheel --quiet --no-build-isolation --no-deps -w dist .
+	@tools/wheel dist
 
 # The first make may have configured without cmocka.
 test:
