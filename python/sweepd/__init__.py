@@ -18,7 +18,11 @@ from ._engine import Engine, Series, connect
 from ._errors import *  # noqa: F403
 from ._live import Live, LiveState, LiveStates
 from ._result import OpenTrades, Sweep
-from ._sweep import kernels, sweep
+from ._sweep import kernels, sweep, trades
+from ._trades import TRADE
 
 __version__: str = _core.VERSION
-__all__ = ["Engine", "Live", "LiveState", "LiveStates", "OpenTrades", "Series", "Sweep", "connect", "kernels", "sweep", *_errors.__all__]
+__all__ = [
+    "TRADE", "Engine", "Live", "LiveState", "LiveStates", "OpenTrades", "Series", "Sweep", "connect", "kernels", "sweep", "trades",
+    *_errors.__all__,
+]

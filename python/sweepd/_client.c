@@ -389,6 +389,7 @@ static PyMethodDef client_methods[] = {
     {"info", client_info, METH_VARARGS, info_doc},
     {"drop", client_drop, METH_VARARGS, drop_doc},
     {"sweep", swp__py_sweep, METH_VARARGS, swp__py_sweep_doc},
+    {"trades", swp__py_trades, METH_VARARGS, swp__py_trades_doc},
     {"echo", client_echo, METH_VARARGS, echo_doc},
     {"stats", client_stats, METH_VARARGS, stats_doc},
     {"list", client_list, METH_VARARGS, list_doc},

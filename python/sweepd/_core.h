@@ -50,7 +50,14 @@ extern const char swp__py_live_open_doc[], swp__py_live_restore_doc[];
 PyObject *swp__py_live_open(PyObject *self, PyObject *args);
 PyObject *swp__py_live_restore(PyObject *self, PyObject *args);
 
-extern const char swp__py_sweep_doc[];
+extern const char swp__py_sweep_doc[], swp__py_trades_doc[];
 PyObject *swp__py_sweep(PyObject *self, PyObject *args);
+PyObject *swp__py_trades(PyObject *self, PyObject *args);
+
+/* The type ArrowBuffer, and what makes them. */
+bool swp__py_add_arrow_type(PyObject *module);
+extern const char swp__py_arrow_array_doc[], swp__py_arrow_stream_doc[];
+PyObject *swp__py_arrow_array(PyObject *module, PyObject *args);
+PyObject *swp__py_arrow_stream(PyObject *module, PyObject *capsule);
 
 #endif

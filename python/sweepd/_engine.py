@@ -20,6 +20,7 @@ from ._grid import Grid, grid_of
 from ._live import Live, LiveState, LiveStates
 from ._result import Sweep
 from ._timeout import Timeout, timeout_ms
+from ._trades import TRADE
 
 KERNELS = {name: number for number, name in enumerate(_core.KERNELS)}
 CELL_TYPES = (np.float64, np.int64, np.int64, np.int64, np.int64, np.float64, np.float64, np.float64)
@@ -126,14 +127,15 @@ class Engine:
                 self._core.drop(self._left.popleft(), 0)
 
     def load(
-        self, close: npt.ArrayLike, name: str | None = None, allow: str | Iterable[str] = (), *, keep: bool = False,
+        self, close: _inputs.Closes, name: str | None = None, allow: str | Iterable[str] = (), *, keep: bool = False,
         timeout: Timeout = ...,
     ) -> Series:
         """Sends a series, once; sweeps then name it.
 
-        close    [bars] prices, oldest first: anything one-dimensional that numpy can see, of any stride: arrays, pandas and
-                 polars Series, Arrow arrays, buffers, lists. Floats of up to 64 bits, or integers up to 2^53: carried over
-                 exactly or refused. Missing values become NaN
+        close    [bars] prices, oldest first: anything one-dimensional that numpy can see, of any stride: arrays, pandas
+                 Series, buffers, lists; or that has Arrow's PyCapsule interface: polars Series, Arrow arrays and streams of
+                 them. Floats of up to 64 bits, or integers up to 2^53: carried over exactly or refused. Missing values
+                 become NaN
         name     for open(), for everybody of our identity at this engine
         allow    what closes are let in that are refused else: any of "nan", "inf", "nonpositive"
         keep     hold a copy here, and send it again if the engine loses it (restart); else a lost one is NotFound
@@ -145,7 +147,7 @@ class Engine:
         return self._send(self._core.load, close, name, allow, keep, timeout)
 
     def find(
-        self, close: npt.ArrayLike, name: str | None = None, allow: str | Iterable[str] = (), *, keep: bool = False,
+        self, close: _inputs.Closes, name: str | None = None, allow: str | Iterable[str] = (), *, keep: bool = False,
         timeout: Timeout = ...,
     ) -> Series:
         """As load(), but sends only a fingerprint of the closes. NotFound when the engine does not hold them."""
@@ -182,7 +184,7 @@ class Engine:
 
     def sweep(
         self,
-        series: Series | npt.ArrayLike,
+        series: Series | _inputs.Closes,
         *,
         length: range | npt.ArrayLike | None = None,
         length3: range | npt.ArrayLike | None = None,
@@ -261,11 +263,55 @@ class Engine:
             raise
         return sweep
 
+    def trades(
+        self,
+        series: Series | _inputs.Closes,
+        *,
+        length: int | None = None,
+        length3: int | None = None,
+        params: npt.ArrayLike | None = None,
+        fee: float = 0.09,
+        entry: str = "first",
+        kernel: str = "auto",
+        window: npt.ArrayLike | None = None,
+        timeout: Timeout = ...,
+        allow: str | Iterable[str] = (),
+    ) -> npt.NDArray[np.void]:
+        """Every trade of one combo, in order, one still open last: [n] of TRADE, a structured array.
+
+            t = engine.trades(series, length=20)
+            t["pnl"], t["entry_bar"], t["side"]     entry_bar, exit_bar, side, entry, exit, pnl: see TRADE
+
+        length, length3   one number each; or
+        params            six: half, full, smooth, third, mid, p
+        window            warm, begin, end: as one of sweep()'s; bars count from the series' beginning
+        the others        as sweep()'s
+
+        The closed ones are what sweep() counts: their number is its `trades`, their sum in this order its `pnl`, bit for bit.
+        Raises as sweep() does, BadParam for more than one combo, and LimitExceeded when the list does not fit a frame.
+        """
+        grid = grid_of(length, length3, params if params is None else np.atleast_2d(params))
+        if grid.combos != 1:
+            raise BadParam(f"trades() takes one combo, not {grid.combos}")
+        spans = _inputs.windows(window if window is None else np.atleast_2d(window))
+        if len(spans) > 1:
+            raise BadParam(f"trades() takes one window, not {len(spans)}")
+        request = (
+            np.ascontiguousarray(grid.rows(np.arange(1))), spans, float(fee), _inputs.choice(entry, "entry", _inputs.ENTRIES),
+            _inputs.choice(kernel, "kernel", KERNELS), timeout_ms(timeout),
+        )
+        if isinstance(series, Series):
+            if allow != ():
+                raise TypeError("allow is said when a series is loaded")
+            return np.frombuffer(self._core.trades(series._core, *request), TRADE)
+        with self.load(series, allow=allow, timeout=timeout) as loaded:
+            return np.frombuffer(self._core.trades(loaded._core, *request), TRADE)
+
     # ---- live sessions ----
 
     @overload
     def live(
-        self, *, length: int, fee: float = ..., entry: str = ..., warmup: Series | npt.ArrayLike | None = ...,
+        self, *, length: int, fee: float = ..., entry: str = ..., warmup: Series | _inputs.Closes | None = ...,
         allow: str | Iterable[str] = ..., timeout: Timeout = ...,
     ) -> Live[LiveState]: ...
 
@@ -273,12 +319,12 @@ class Engine:
     def live(
         self, *, length: range | npt.ArrayLike | None = ..., length3: range | npt.ArrayLike | None = ...,
         params: npt.ArrayLike | dict[str, Any] | None = ..., fee: float = ..., entry: str = ...,
-        warmup: Series | npt.ArrayLike | None = ..., allow: str | Iterable[str] = ..., timeout: Timeout = ...,
+        warmup: Series | _inputs.Closes | None = ..., allow: str | Iterable[str] = ..., timeout: Timeout = ...,
     ) -> Live[LiveStates]: ...
 
     def live(
         self, *, length: Any = None, length3: Any = None, params: Any = None, fee: float = 0.09, entry: str = "first",
-        warmup: Series | npt.ArrayLike | None = None, allow: str | Iterable[str] = (), timeout: Timeout = ...,
+        warmup: Series | _inputs.Closes | None = None, allow: str | Iterable[str] = (), timeout: Timeout = ...,
     ) -> Live[Any]:
         """Opens a live session: bars are pushed as they close, and after each its state is that of a sweep over all of them.
 

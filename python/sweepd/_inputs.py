@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,21 @@ from ._errors import BadParam
 
 INTEGER_MAX = 2**53  # every integer up to here is a float64
 
+
+class ArrowArray(Protocol):
+    """What has Arrow's PyCapsule interface for an array, e.g. a pyarrow.Array."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class ArrowStream(Protocol):
+    """What has it for a stream of arrays, e.g. a pyarrow.ChunkedArray or a polars.Series."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Closes = npt.ArrayLike | ArrowArray | ArrowStream
+
 ENTRIES = {"first": _core.ENTRY_FIRST, "cross": _core.ENTRY_CROSS}
 ALLOWED = {"nan": _core.ALLOW_NAN, "inf": _core.ALLOW_INF, "nonpositive": _core.ALLOW_NONPOSITIVE}
 
@@ -20,13 +35,18 @@ def _refuse_integer(index: int, value: object) -> None:
     raise BadParam(f"close of bar {index} is the integer {value}: beyond 2^53 a float64 does not hold every integer", index)
 
 
-def _check_integers(array: npt.NDArray[Any]) -> None:
+def _check_integers(array: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None = None, first: int = 0) -> None:
+    """`first`: bar of the first one."""
+    if array.dtype.itemsize < 8:
+        return
     beyond = array > INTEGER_MAX
     if array.dtype.kind == "i":
         beyond |= array < -INTEGER_MAX
+    if missing is not None:
+        beyond &= ~missing
     if beyond.any():
         index = int(beyond.argmax())
-        _refuse_integer(index, array[index])
+        _refuse_integer(first + index, array[index])
 
 
 def _refuse_bools(values: Any, name: str) -> None:
@@ -43,9 +63,50 @@ def _check_integers_of_list(values: Any, array: npt.NDArray[Any]) -> None:
     values themselves."""
     for index in range(array.size) if array.dtype.kind == "O" else np.flatnonzero(np.abs(array) >= INTEGER_MAX):
         value = values[int(index)]
-        value = value.as_py() if hasattr(value, "as_py") else value
         if isinstance(value, (int, np.integer)) and abs(int(value)) > INTEGER_MAX:
             _refuse_integer(int(index), value)
+
+
+# ---- Arrow ----
+
+
+def is_arrow(close: Any) -> bool:
+    """pandas has the interface too, but by way of pyarrow, which need not be there."""
+    has_interface = hasattr(close, "__arrow_c_array__") or hasattr(close, "__arrow_c_stream__")
+    return has_interface and not isinstance(close, np.ndarray) and not hasattr(close, "isna")
+
+
+def _chunk_of_arrow(
+    values: Any, validity: Any, bit: int, dtype: str, first: int
+) -> npt.NDArray[Any]:
+    """`first`: bar of its first value. What is missing becomes NaN."""
+    array = np.frombuffer(values, dtype)
+    missing = None
+    if validity is not None:
+        missing = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[bit : bit + len(array)] == 0
+    if array.dtype.kind in "iu":
+        _check_integers(array, missing, first)
+    return array if missing is None else np.where(missing, np.nan, array)
+
+
+def _array_of_arrow(close: Any) -> npt.NDArray[np.float64]:
+    """The producer's own memory where it is one chunk of float64 without gaps."""
+    if hasattr(close, "__arrow_c_array__"):
+        capsules = close.__arrow_c_array__()  # by name: what is refused is released after the exception has been raised
+        dtype, chunks = _core.arrow_array(*capsules)
+    else:
+        capsules = close.__arrow_c_stream__()
+        dtype, chunks = _core.arrow_stream(capsules)
+    arrays: list[npt.NDArray[np.float64]] = []
+    first = 0
+    for values, validity, bit in chunks:
+        array = _chunk_of_arrow(values, validity, bit, dtype, first)
+        arrays.append(np.require(array, np.float64, ["ALIGNED"]))
+        first += len(array)
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays or [np.empty(0)])
+
+
+# ---- whatever numpy can see ----
 
 
 def _array_of(close: Any) -> npt.NDArray[Any]:
@@ -65,9 +126,9 @@ def closes(close: Any) -> npt.NDArray[np.float64]:
     """float64, contiguous, aligned, native byte order; the caller's own memory where it is that already."""
     if isinstance(close, np.ma.MaskedArray):
         raise TypeError("close is a masked array: fill its gaps first, e.g. close.filled(numpy.nan)")
-    array = _array_of(close)
+    array = _array_of_arrow(close) if is_arrow(close) else _array_of(close)
     kind, exact = array.dtype.kind, array.dtype.itemsize <= 8
-    listed = not isinstance(getattr(close, "dtype", None), np.dtype) and not hasattr(close, "isna")
+    listed = not isinstance(getattr(close, "dtype", None), np.dtype) and not hasattr(close, "isna") and not is_arrow(close)
     if array.ndim == 1 and listed and kind in "fO":
         _check_integers_of_list(close, array)
     if kind not in "iuf" or not exact:

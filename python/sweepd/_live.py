@@ -56,10 +56,11 @@ class Live(Generic[State]):
         self.combos = combos  #: parameter sets
         self.bars = bars  #: seen, warm-up included
 
-    def _ask(self, close: float | npt.ArrayLike, peeks: bool, timeout: Timeout) -> State:
+    def _ask(self, close: float | _inputs.Closes, peeks: bool, timeout: Timeout) -> State:
         if self._is_one and isinstance(close, (float, int)):
             return LiveState(*self._core.push_one(close, peeks, timeout_ms(timeout)))  # type: ignore[return-value]
-        bars = _inputs.closes(np.atleast_1d(close) if np.ndim(close) == 0 else close)
+        is_one_close = not _inputs.is_arrow(close) and np.ndim(close) == 0  # type: ignore[arg-type]
+        bars = _inputs.closes(np.atleast_1d(close) if is_one_close else close)  # type: ignore[arg-type]
         return self._push(bars, peeks, timeout)
 
     def _push(self, bars: npt.NDArray[np.float64], peeks: bool, timeout: Timeout) -> State:
@@ -70,14 +71,14 @@ class Live(Generic[State]):
             return states  # type: ignore[return-value]
         return LiveState(states.bars, *(column[0].item() for column in states[1:]))  # type: ignore[return-value]
 
-    def push(self, close: float | npt.ArrayLike, *, timeout: Timeout = ...) -> State:
+    def push(self, close: float | _inputs.Closes, *, timeout: Timeout = ...) -> State:
         """One close, or several, oldest first: the state after the last. BadParam for a close that `allow` refuses (at: its
         index): then nothing is kept."""
         state = self._ask(close, False, timeout)
         self.bars = state.bars
         return state
 
-    def peek(self, close: float | npt.ArrayLike, *, timeout: Timeout = ...) -> State:
+    def peek(self, close: float | _inputs.Closes, *, timeout: Timeout = ...) -> State:
         """The state if these bars closed now; nothing is kept."""
         return self._ask(close, True, timeout)
 

@@ -5,9 +5,11 @@ import os
 import threading
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from ._engine import KERNELS, Engine, Series, connect
+from ._inputs import Closes
 from ._result import Sweep
 
 _lock = threading.Lock()
@@ -39,7 +41,7 @@ def _forget_engine() -> None:
 os.register_at_fork(after_in_child=_forget_engine)
 
 
-def sweep(close: npt.ArrayLike, **options: Any) -> Sweep:
+def sweep(close: Closes, **options: Any) -> Sweep:
     """Engine.sweep on the engine of this process: the same arguments, results and errors, without a time limit.
 
         sweep(close, length=range(6, 201), fee=0.09)
@@ -55,3 +57,15 @@ def sweep(close: npt.ArrayLike, **options: Any) -> Sweep:
         with connect("inproc:", timeout=None, threads=threads) as own:
             return own.sweep(close, **options)
     return engine.sweep(close, **options)
+
+
+def trades(close: Closes, **options: Any) -> npt.NDArray[np.void]:
+    """Engine.trades on the engine of this process: every trade of one combo, without a time limit.
+
+        trades(close, length=20, fee=0.09)["pnl"]
+
+    close    [bars] prices, oldest first; see Engine.load
+    options  length, length3, params, fee, entry, kernel, window, timeout, allow; see Engine.trades
+    """
+    engine = close._engine if isinstance(close, Series) else _shared_engine()
+    return engine.trades(close, **options)

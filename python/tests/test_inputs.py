@@ -113,13 +113,21 @@ def test_polars(engine):
     assert fingerprint(engine, polars.Series([3.0, 2.5, 7.0])) == expected
     chunks = polars.concat([polars.Series([3.0]), polars.Series([2.5, 7.0])], rechunk=False)
     assert fingerprint(engine, chunks) == expected
-    assert fingerprint(engine, polars.Series([3, None, 7])) == fingerprint(engine, [3.0, np.nan, 7.0])
+    for gap in polars.Series([3, None, 7]), polars.Series([3.0, None, 7.0]), polars.Series([1.0, 3.0, None, 7.0])[1:]:
+        assert fingerprint(engine, gap) == fingerprint(engine, [3.0, np.nan, 7.0])
+        with pytest.raises(sweepd.BadParam) as error:
+            engine.load(gap)
+        assert error.value.at == 1
     with pytest.raises(sweepd.BadParam, match="beyond") as error:
         engine.load(polars.Series([1, None, 2**53 + 1]))
     assert error.value.at == 2
-    for refused in polars.Series(["a"]), polars.Series([True]):
-        with pytest.raises(TypeError):
+    for kind in polars.Int8, polars.UInt8, polars.Int16, polars.Int64, polars.UInt64, polars.Float32:
+        assert fingerprint(engine, polars.Series([3, 2, 7], dtype=kind)) == fingerprint(engine, [3.0, 2.0, 7.0])
+    for refused in polars.Series(["a"]), polars.Series([True]), polars.Series([None, None]), polars.Series(["a"], dtype=polars.Categorical):
+        with pytest.raises(TypeError, match="dtype"):
             engine.load(refused)
+    with pytest.raises(ValueError, match="dimensions.*columns a, b"):
+        engine.load(polars.DataFrame({"a": [1.0], "b": [2.0]}))
     assert engine.sweep([3.0, 2, 5, 4, 6], length=[1, 2]).to_polars()["length"].to_list() == [1, 2]
 
 
@@ -129,13 +137,24 @@ def test_pyarrow(engine):
     for close in (pyarrow.array([3.0, 2.5, 7.0]), pyarrow.array([0.0, 3.0, 2.5, 7.0]).slice(1),
                   pyarrow.chunked_array([[3.0], [2.5, 7.0]])):
         assert fingerprint(engine, close) == expected
-    assert fingerprint(engine, pyarrow.array([3, None, 7])) == fingerprint(engine, [3.0, np.nan, 7.0])
+    for gap in (pyarrow.array([3, None, 7]), pyarrow.array([1.0, 3.0, None, 7.0]).slice(1),
+                pyarrow.chunked_array([[], [3], [None, 7]], pyarrow.int32())):
+        assert fingerprint(engine, gap) == fingerprint(engine, [3.0, np.nan, 7.0])
+        with pytest.raises(sweepd.BadParam) as error:
+            engine.load(gap)
+        assert error.value.at == 1
     with pytest.raises(sweepd.BadParam, match="beyond") as error:
         engine.load(pyarrow.array([1, None, 2**53 + 1]))
     assert error.value.at == 2
-    for refused in pyarrow.array(["a"]), pyarrow.array([True]):
-        with pytest.raises(TypeError):
+    for kind in pyarrow.int8(), pyarrow.uint16(), pyarrow.int64(), pyarrow.uint64(), pyarrow.float16(), pyarrow.float32():
+        assert fingerprint(engine, pyarrow.array([3, 2, 7]).cast(kind)) == fingerprint(engine, [3.0, 2.0, 7.0])
+    for refused in (pyarrow.array(["a"]), pyarrow.array([True]), pyarrow.nulls(3), pyarrow.array([1.0]).dictionary_encode(),
+                    pyarrow.array([1]).cast(pyarrow.timestamp("ns")), pyarrow.array([[1.0]])):
+        with pytest.raises(TypeError, match="dtype"):
             engine.load(refused)
+    for table in pyarrow.table({"a": [1.0], "b": [2.0]}), pyarrow.record_batch({"a": [1.0], "b": [2.0]}):
+        with pytest.raises(ValueError, match="dimensions.*columns a, b"):
+            engine.load(table)
     windows = [[0, 0, 3], [0, 2, 5]]
     table = engine.sweep([3.0, 2, 5, 4, 6], length=[1, 2], windows=windows).to_arrow()
     assert table["window"].to_pylist() == [0, 0, 1, 1] and table.num_rows == 4

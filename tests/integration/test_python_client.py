@@ -58,6 +58,26 @@ def test_every_door_gives_the_bits_of_this_process(engine, close):
             assert columns_of(engine.sweep(series, **grid, **more)) == columns_of(package.sweep(close, **grid, **more))
 
 
+def test_every_door_gives_the_trades_of_this_process(engine, close):
+    series = engine.load(close)
+    for options in {}, {"entry": "cross", "fee": -0.5, "kernel": "strict"}, {"window": [1000, 1200, 5000]}:
+        for combo in {"length": 7}, {"length": 9, "length3": 20}, {"params": [3, 6, 2, 1, 2, 3]}:
+            trades = engine.trades(series, **combo, **options)
+            assert trades.dtype == package.TRADE and trades.flags.writeable and len(trades) > 100
+            assert trades.tobytes() == package.trades(close, **combo, **options).tobytes()
+    assert len(engine.trades(close[:5], length=200)) == 0
+    with pytest.raises(package.BadParam, match="one combo"):
+        engine.trades(series, length=[6, 7])
+    with pytest.raises(package.BadParam, match="one window"):
+        engine.trades(series, length=6, window=[[0, 0, 9], [0, 0, 10]])
+    with pytest.raises(package.BadParam) as error:
+        engine.trades(series, params=[3, 6, 2, 0, 2, 3])
+    assert error.value.at == 3
+    for bad in {}, {"length": 7, "allow": "nan"}:
+        with pytest.raises(TypeError):
+            engine.trades(series, **bad)
+
+
 def test_axes_are_their_product_the_last_fastest(engine, close):
     axes = {"half": [3, 4], "full": [6], "smooth": [2, 3], "third": [1], "mid": [2], "p": [3, 5, 9]}
     rows = np.stack(np.meshgrid(*axes.values(), indexing="ij"), axis=-1).reshape(-1, 6)
