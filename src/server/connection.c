@@ -199,6 +199,7 @@ static void run(swp__connection *c)
 static void begin_frame(swp__connection *c)
 {
     c->target = c->targets_count = 0;
+    c->pace_in = (swp__pace){.since_ns = c->server->now_ns};
     if (c->version == 1) {
         swp__v1_begin(c);
     } else {
@@ -364,6 +365,7 @@ static bool read_once(swp__connection *c, size_t *read_bytes)
     }
     size_t size = (size_t)got;
     c->moved_ns = server->now_ns;
+    c->pace_in.bytes += size;
     server->counters.bytes_in += size;
     *read_bytes += size;
     /* Fewer than asked for: that was all. A descriptor, though, ends a read early, and so does the mark of the end. */
@@ -378,6 +380,14 @@ static bool read_once(swp__connection *c, size_t *read_bytes)
     return true;
 }
 
+/* Whether the peer owes bytes is what `runs` says: only then is it timed. */
+static void keep_pace(swp__pace *pace, bool runs, uint64_t now_ns)
+{
+    if (!runs || pace->since_ns == 0) {
+        *pace = (swp__pace){.since_ns = runs ? now_ns : 0};
+    }
+}
+
 static void read_turn(swp__connection *c)
 {
     size_t read_bytes = 0;
@@ -387,6 +397,7 @@ static void read_turn(swp__connection *c)
     if (swp__stream_is_open(&c->stream) && !in_frame(c)) {
         swp__stream_drop_fds(&c->stream); /* no frame asked for them */
     }
+    keep_pace(&c->pace_in, in_frame(c), c->server->now_ns);
     c->server->expects_bytes = c->server->expects_bytes || (read_bytes > 0 && c->target_left > 0);
 }
 
@@ -426,7 +437,7 @@ static int gather(const swp__connection *c, struct iovec *pieces)
 static void sent(swp__connection *c, size_t size)
 {
     c->out_bytes -= size;
-    c->window_bytes += size;
+    c->pace_out.bytes += size;
     while (c->out_first != NULL) {
         swp__outgoing *o = c->out_first;
         size_t left = 0;
@@ -484,12 +495,7 @@ static void write_turn(swp__connection *c)
             return;
         }
     }
-    if (c->out_first == NULL) {
-        c->window_ns = 0;
-    } else if (c->window_ns == 0) {
-        c->window_ns = c->server->now_ns;
-        c->window_bytes = 0;
-    }
+    keep_pace(&c->pace_out, c->out_first != NULL, c->server->now_ns);
     set_wants_output(c, c->out_first != NULL);
 }
 
@@ -608,24 +614,34 @@ static void lower(uint64_t *next_ns, uint64_t ns)
     *next_ns = ns < *next_ns ? ns : *next_ns;
 }
 
+static bool is_too_slow(swp__pace *pace, const swp__server_limits *limits, uint64_t now_ns)
+{
+    uint64_t passed_ns = now_ns - pace->since_ns;
+    if (pace->since_ns == 0 || passed_ns < limits->slow_window_ms * 1000000) {
+        return false;
+    }
+    double rate = (double)pace->bytes * 1e9 / (double)passed_ns;
+    *pace = (swp__pace){.since_ns = now_ns};
+    return rate < (double)limits->slow_rate;
+}
+
 static const char *verdict(swp__connection *c, uint64_t *next_ns)
 {
     const swp__server_limits *limits = &c->server->options.limits;
     uint64_t now = c->server->now_ns, quiet = now - c->moved_ns;
-    bool waits = c->out_first != NULL;
-    if (waits || (in_frame(c) && is_listened_to(c))) {
+    bool waits = c->out_first != NULL, sends = in_frame(c) && is_listened_to(c);
+    keep_pace(&c->pace_in, sends, now);
+    if (waits || sends) {
         if (quiet >= limits->stall_timeout_ms * 1000000) {
             return waits ? "it takes no bytes of a reply that waits" : "it stopped inside a frame";
         }
         lower(next_ns, now + SWP__LOOK_NS);
     }
-    if (waits && now - c->window_ns >= limits->slow_window_ms * 1000000) {
-        double rate = (double)c->window_bytes * 1e9 / (double)(now - c->window_ns);
-        if (rate < (double)limits->slow_rate) {
-            return "it takes a reply that waits too slowly";
-        }
-        c->window_ns = now;
-        c->window_bytes = 0;
+    if (waits && is_too_slow(&c->pace_out, limits, now)) {
+        return "it takes a reply that waits too slowly";
+    }
+    if (sends && is_too_slow(&c->pace_in, limits, now)) {
+        return "it sends a frame too slowly";
     }
     if (limits->idle_timeout_ms > 0 && c->calls_count == 0 && !in_frame(c)) {
         if (quiet >= limits->idle_timeout_ms * 1000000) {

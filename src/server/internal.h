@@ -86,6 +86,12 @@ struct swp__call {
     _Alignas(64) uint8_t small[SWP__SMALL_SIZE];
 };
 
+/* How fast a peer moves what it owes: judged anew each `slow_window_ms`. */
+typedef struct swp__pace {
+    uint64_t since_ns; /* 0: it owes nothing */
+    uint64_t bytes;
+} swp__pace;
+
 struct swp__connection {
     bool is_door; /* false: see swp__door */
     swp__server *server;
@@ -134,8 +140,8 @@ struct swp__connection {
 
     /* judged by progress */
     uint64_t moved_ns;  /* last byte in or out */
-    uint64_t window_ns; /* since when `window_bytes` left while a reply waited; 0: none waits */
-    uint64_t window_bytes;
+    swp__pace pace_out; /* of what left while a reply waited */
+    swp__pace pace_in;  /* of what came of the frame that is half read */
 };
 
 /* Doors and connections are what the poller's tags point to; both begin with what tells them apart. */

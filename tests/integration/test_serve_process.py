@@ -461,6 +461,34 @@ def test_a_peer_that_takes_a_little_now_and_then_is_closed(sweepd, tmp_path):
         served.wait_for("closed: it takes a reply that waits too slowly")
 
 
+def test_a_peer_that_sends_a_frame_drop_by_drop_is_closed(sweepd, tmp_path):
+    """A byte now and then is not a stall, and would hold the frame's buffer for ever."""
+    with Served(sweepd, tmp_path, "--slow-window", "1s", "--stall-timeout", "10s") as served:
+        with served.peer() as slow, served.peer() as other:
+            slow.send(struct.pack("<IBBHI", 8 + (1 << 20), ECHO, 0, 0, 1))
+            with pytest.raises(OSError):
+                while "too slowly" not in served.log():
+                    slow.send(b"x")
+                    time.sleep(0.05)
+                while True:
+                    slow.send(b"x")
+                    time.sleep(0.05)
+            served.wait_for("closed: it sends a frame too slowly")
+            wait_until(lambda: int(stats(other)["sweepd_connections"]) == 1)
+            assert int(stats(other)["sweepd_buffer_bytes"]) <= 65536
+
+
+def test_slow_requests_that_are_whole_are_welcome(sweepd, tmp_path):
+    """Each ends inside the next one's head: the rate is that of a frame, not of the connection."""
+    with Served(sweepd, tmp_path, "--slow-window", "2s") as served, served.peer() as peer:
+        bytes_ = frame(ECHO, b"x" * 8) * 100
+        peer.send(bytes_[:6])
+        for at in range(6, len(bytes_), 20):
+            peer.send(bytes_[at:at + 20])
+            time.sleep(0.05)
+        assert len(peer.recv(len(bytes_))) == len(bytes_)
+
+
 def test_fifty_readers_at_a_kilobyte_a_second_keep_nobody_up(sweepd, tmp_path):
     """B45, and readers that are killed in mid reply."""
     with Served(sweepd, tmp_path, "--max-buffers", "64MiB") as served:
