@@ -17,6 +17,15 @@ def sweepd():
 
 
 @pytest.fixture(scope="session")
+def sweepd_http(sweepd):
+    """Path of the HTTP door, beside the program."""
+    path = pathlib.Path(sweepd).with_name("sweepd-http")
+    if not path.is_file():
+        pytest.skip(f"{path} is not built: libmicrohttpd or jansson is missing, and HTTP is not tested")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
 def shared_data():
     """Folder of real market files: $SWEEPD_SHARED_DATA, else ../shared/data. Skips where there is none."""
     path = pathlib.Path(os.environ.get("SWEEPD_SHARED_DATA", ROOT.parent / "shared" / "data")).resolve()

@@ -23,6 +23,7 @@ from ._timeout import Timeout, timeout_ms
 from ._trades import TRADE
 
 KERNELS = {name: number for number, name in enumerate(_core.KERNELS)}
+THREADS_MAX = 1024  # of an engine of our own
 CELL_TYPES = (np.float64, np.int64, np.int64, np.int64, np.int64, np.float64, np.float64, np.float64)
 
 Progress = bool | Callable[[int, int], object]
@@ -115,7 +116,7 @@ class Engine:
     def __init__(self, url: str, timeout: float | None, token: bytes, threads: int | None, name: str) -> None:
         self.url = url
         self._left: collections.deque[_core.Series] = collections.deque()
-        self._core = _core.Client(_own_program(url), timeout_ms(timeout), token, _inputs.threads_count(threads), name)
+        self._core = _core.Client(_own_program(url), timeout_ms(timeout), token, _inputs.threads_count(threads, THREADS_MAX), name)
         self._max_memory, self._max_combos, self.threads, numbers_id, self.version = self._core.server()
         self.numbers_id = numbers_id.hex()  #: engines with the same one compute the same numbers
 

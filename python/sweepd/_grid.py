@@ -41,12 +41,11 @@ class Grid(NamedTuple):
 
 
 def _of_lengths(length: Any, length3: Any) -> Grid:
-    lengths = _inputs.lengths(length, "length")
-    rows = _inputs.params_of_lengths(lengths)
+    lengths, rows = _inputs.params_of_lengths(length, "length")
     if length3 is None:
         return Grid(_core.GRID_ROWS, (rows,), len(rows), lengths)
-    lengths3 = _inputs.lengths(length3, "length3")
-    triples = np.ascontiguousarray(rows[:, :3]), np.ascontiguousarray(_inputs.params_of_lengths(lengths3)[:, 3:])
+    lengths3, rows3 = _inputs.params_of_lengths(length3, "length3")
+    triples = np.ascontiguousarray(rows[:, :3]), np.ascontiguousarray(rows3[:, 3:])
     return Grid(_core.GRID_PAIRS, triples, len(lengths) * len(lengths3), lengths, lengths3)
 
 

@@ -143,26 +143,29 @@ def closes(close: Any) -> npt.NDArray[np.float64]:
     return np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
 
 
-def _check_integers_of_parameters(values: Any, name: str) -> None:
+def _check_integers_of_parameters(values: Any, name: str, width: int) -> None:
     """Of integers beyond 64 bits numpy makes floats or objects."""
     array = np.asarray(values, dtype=object)
     if all(type(value) is int for value in array.flat):
-        raise BadParam(f"{name}: {max(array.flat, key=abs)} does not fit 64 bits")
+        index = next(i for i, value in enumerate(array.flat) if not -(2**63) <= value < 2**63)
+        raise BadParam(f"{name}: {array.flat[index]} does not fit 64 bits", index // width if array.ndim > 0 else None)
 
 
-def _integers(values: Any, name: str, things: str = "combos") -> npt.NDArray[np.int64]:
+def _integers(values: Any, name: str, things: str = "combos", width: int = 1) -> npt.NDArray[np.int64]:
+    """width: how many of them share a place in errors."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: take what is not masked first, e.g. {name}.compressed()")
     array = np.asarray(values)
     if array.size == 0:
         raise BadParam(f"{name}: no {things}")
     if array.dtype.kind in "fO" and not hasattr(values, "dtype"):
-        _check_integers_of_parameters(values, name)
+        _check_integers_of_parameters(values, name, width)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}: expected integers")
     _refuse_bools(values, name)
-    if array.dtype.kind == "u" and (array > np.iinfo(np.int64).max).any():
-        raise BadParam(f"{name}: {array.max()} is beyond 2^31-1")
+    beyond = array.dtype.kind == "u" and np.flatnonzero(array > np.iinfo(np.int64).max)
+    if beyond is not False and beyond.size > 0:
+        raise BadParam(f"{name}: {array.flat[beyond[0]]} does not fit 64 bits", int(beyond[0]) // width if array.ndim > 0 else None)
     return np.require(array, np.int64, ["C_CONTIGUOUS", "ALIGNED"])
 
 
@@ -173,10 +176,17 @@ def lengths(length: Any, name: str) -> npt.NDArray[np.int64]:
     return array
 
 
-def params_of_lengths(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def params_of_lengths(length: Any, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The lengths, and [n, 6]."""
+    array = lengths(length, name)
     params = np.empty((array.size, 6), np.int64)
-    _core.params_from_lengths(array, params)
-    return params
+    try:
+        _core.params_from_lengths(array, params)
+    except BadParam as error:
+        if np.ndim(length) == 0:
+            error.at = None
+        raise
+    return array, params
 
 
 def params(rows: Any) -> npt.NDArray[np.int64]:
@@ -190,7 +200,7 @@ def windows(spans: Any) -> npt.NDArray[np.uint64]:
     """[0, 3] stands for None: the whole series."""
     if spans is None:
         return np.empty((0, 3), np.uint64)
-    array = _integers(spans, "windows", "windows")
+    array = _integers(spans, "windows", "windows", 3)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"windows has shape {array.shape}: expected (n, 3): warm, begin, end")
     if (array < 0).any():
@@ -198,21 +208,22 @@ def windows(spans: Any) -> npt.NDArray[np.uint64]:
     return array.astype(np.uint64)
 
 
-def choice(value: str, name: str, numbers: dict[str, int]) -> int:
+def choice(value: str, name: str, numbers: dict[str, int], at: int | None = None) -> int:
     if value not in numbers:
-        raise BadParam(f"{name} is {value!r}, expected one of {', '.join(numbers)}")
+        raise BadParam(f"{name} is {value!r}, expected one of {', '.join(numbers)}", at)
     return numbers[value]
 
 
 def allow_bits(allow: str | Iterable[str]) -> int:
-    names = [allow] if isinstance(allow, str) else allow
-    return sum({choice(name, "allow", ALLOWED) for name in names})
+    if isinstance(allow, str):
+        return choice(allow, "allow", ALLOWED)
+    return sum({choice(name, "allow", ALLOWED, at) for at, name in enumerate(allow)})
 
 
-def threads_count(threads: int | None) -> int:
+def threads_count(threads: int | None, most: int = 2**32 - 1) -> int:
     """0 stands for None: all the process may use."""
     if threads is None:
         return 0
-    if not 1 <= threads <= 1024:
-        raise BadParam(f"threads is {threads}, expected 1..1024 or None")
+    if not 1 <= threads <= most:
+        raise BadParam(f"threads is {threads}, expected 1..{most} or None")
     return threads

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._engine import KERNELS, Engine, Series, connect
+from ._engine import KERNELS, THREADS_MAX, Engine, Series, connect
 from ._inputs import Closes
 from ._result import Sweep
 
@@ -53,7 +53,7 @@ def sweep(close: Closes, **options: Any) -> Sweep:
         return close._engine.sweep(close, **options)
     engine = _shared_engine()
     threads = options.get("threads")
-    if isinstance(threads, int) and engine.threads < threads <= 1024:
+    if isinstance(threads, int) and engine.threads < threads <= THREADS_MAX:
         with connect("inproc:", timeout=None, threads=threads) as own:
             return own.sweep(close, **options)
     return engine.sweep(close, **options)

@@ -4,8 +4,6 @@ import concurrent.futures
 import contextlib
 import http.client
 import json
-import pathlib
-import re
 import signal
 import socket
 import struct
@@ -15,98 +13,14 @@ import time
 import numpy as np
 import pytest
 
-from support.served import (BAD_FRAME, BAD_PARAM, LOAD, NAME, NOT_FOUND, OK, PATIENCE, SWEEP, UNKNOWN, Served, lengths_params,
-                            load_payload, study_close)
+from support.served import NAME, OK, PATIENCE, SWEEP, Served, lengths_params, study_close
+from support.served_http import JSON, Door, error_of
 
 COLUMNS = ["pnl", "trades", "first_bar", "open_side", "open_entry_bar", "open_entry", "open_last", "open_pnl"]
 REALS = {"pnl", "open_entry", "open_last", "open_pnl"}
-STATUS = {BAD_FRAME: "BAD_FRAME", UNKNOWN: "UNKNOWN", BAD_PARAM: "BAD_PARAM", NOT_FOUND: "NOT_FOUND"}
-JSON = {"Content-Type": "application/json"}
-
-
-class Door:
-    """`sweepd-http` in a process, in front of an engine."""
-
-    def __init__(self, program, engine_url, log_path, *options):
-        words = [program, "--engine", engine_url, "--listen", "tcp:localhost:0", *map(str, options)]
-        self.log_path = log_path
-        with open(log_path, "wb") as log:
-            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=log)
-        self.port = int(self.wait_for(r"listening on tcp:127\.0\.0\.1:(\d+)").group(1))
-
-    def log(self):
-        return self.log_path.read_text()
-
-    def wait_for(self, pattern):
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if found := re.search(pattern, self.log()):
-                return found
-            assert self.process.poll() is None, self.log()
-            time.sleep(0.01)
-        raise AssertionError(f"no {pattern!r} in: {self.log()}")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL if kind else signal.SIGTERM)
-        code = self.process.wait(PATIENCE)
-        assert kind or code == 0, self.log()
-
-    def ask(self, method, path, body=None, headers=None):
-        """(HTTP status, headers, body)"""
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
-            connection.request(method, path, body, headers or {})
-            reply = connection.getresponse()
-            return reply.status, reply.headers, reply.read()
-
-    def post(self, request, **headers):
-        """(HTTP status, what the JSON of the answer says). A request that is no text is written as JSON."""
-        body = request if isinstance(request, (bytes, str)) else json.dumps(request)
-        status, _, answer = self.ask("POST", "/v1/sweep", body, {**JSON, **headers})
-        return status, json.loads(answer)
-
-    def swept(self, request):
-        status, answer = self.post(request)
-        assert status == 200, answer
-        return answer
-
-    def refused(self, request, **headers):
-        """(HTTP status, status, at)"""
-        code, answer = self.post(request, **headers)
-        return (code, *error_of(answer))
-
-    def raw(self):
-        return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
-
-    def metric(self, name):
-        page = self.ask("GET", "/metrics")[2].decode()
-        return float(re.search(rf"^{name} (\S+)$", page, re.M).group(1))
-
-    def wait_until(self, name, condition):
-        end = time.monotonic() + PATIENCE
-        while not condition(self.metric(name)):
-            assert time.monotonic() < end, f"{name} is {self.metric(name)}"
-            time.sleep(0.05)
 
 
 HEAD = b"POST /v1/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
-
-
-def error_of(answer):
-    assert set(answer) == {"error"} and set(answer["error"]) == {"status", "at", "message"}
-    assert answer["error"]["message"]
-    return answer["error"]["status"], answer["error"]["at"]
-
-
-@pytest.fixture(scope="module")
-def sweepd_http(sweepd):
-    path = pathlib.Path(sweepd).with_name("sweepd-http")
-    if not path.is_file():
-        pytest.skip(f"{path} is not built: libmicrohttpd or jansson is missing, and HTTP is not tested")
-    return str(path)
 
 
 @pytest.fixture(scope="module")
@@ -238,35 +152,7 @@ def test_one_connection_carries_many_requests(door):
         assert len(socks) == 1
 
 
-# ---- The same errors ----
-
-REFUSED_ALIKE = {  # what the protocol is asked, and its JSON: (close, params, windows, fee)
-    "close_nan": ([1, 2, 3, float("nan")], [[1, 2, 1, 1, 1, 1]], [], 0.09),
-    "close_zero": ([1, 0, 3], [[1, 2, 1, 1, 1, 1]], [], 0.09),
-    "close_infinite": ([float("-inf"), 0, 3], [[1, 2, 1, 1, 1, 1]], [], 0.09),
-    "param_zero": ([1, 2, 3], [[1, 2, 1, 1, 1, 1], [1, 2, 1, 0, 1, 1]], [], 0.09),
-    "param_negative": ([1, 2, 3], [[1, 2, 1, 1, 1, -1]], [], 0.09),
-    "param_too_long": ([1, 2, 3], [[2**31, 2, 1, 1, 1, 1]], [], 0.09),
-    "window_beyond_the_end": ([1, 2, 3], [[1, 2, 1, 1, 1, 1]], [(0, 0, 3), (0, 0, 4)], 0.09),
-    "window_empty": ([1, 2, 3], [[1, 2, 1, 1, 1, 1]], [(0, 1, 1)], 0.09),
-    "window_warm_after_begin": ([1, 2, 3], [[1, 2, 1, 1, 1, 1]], [(0, 0, 3), (2, 1, 3)], 0.09),
-    "fee_too_high": ([1, 2, 3], [[1, 2, 1, 1, 1, 1]], [], 100.5),
-    "fee_nan": ([1, 2, 3], [[1, 2, 1, 1, 1, 1]], [], float("nan")),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED_ALIKE)
-def test_an_error_has_the_status_and_place_of_the_protocol(door, engine, name):
-    close, params, windows, fee = REFUSED_ALIKE[name]
-    with engine.peer() as peer:
-        reply = peer.call(LOAD, load_payload(close))
-        if reply.status == OK:
-            handle, = struct.unpack_from("<Q", reply.payload)
-            reply = peer.call(SWEEP, sweep_request(handle, params, windows, fee))
-    assert reply.status == BAD_PARAM
-    request = {"close": numbers_of(close), "params": params, "windows": windows, "fee": numbers_of([fee])[0]}
-    assert door.refused(request) == (400, "BAD_PARAM", None if reply.at == 2**64 - 1 else reply.at)
-
+# ---- What a body lacks (protocol/vectors/calls.json has the errors of every door) ----
 
 ROW = [1, 2, 1, 1, 1, 1]
 REFUSED = {

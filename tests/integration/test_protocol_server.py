@@ -3,9 +3,7 @@ import json
 import pathlib
 import socket
 import struct
-import subprocess
 import sys
-import time
 
 import pytest
 
@@ -14,6 +12,7 @@ sys.path[:0] = [str(ROOT / "protocol"), str(ROOT / "examples" / "clients")]
 
 import decoder  # noqa: E402
 import v1_client  # noqa: E402
+from support.served import Peer, Served  # noqa: E402
 
 SPEC = json.loads((ROOT / "protocol" / "messages.json").read_text("utf-8"))
 SIZES = {"u16": 2, "b16": 16, "u32": 4, "z32": 4}
@@ -32,31 +31,14 @@ V1_REFUSED = [case for case in vectors("invalid/v1") if case["max_body"] == DEFA
 PING = bytes.fromhex("0c000000 11000000 63000000 61626364")  # ECHO of 4 bytes
 
 
-@pytest.fixture(scope="module")
-def address(sweepd, tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("server") / "s")
-    server = subprocess.Popen([sweepd, "serve", "--listen", f"unix:{path}"], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            connect(path).close()
-            break
-        except OSError:
-            time.sleep(0.01)
-    yield path
-    server.terminate()
-    assert server.wait(timeout=30) == 0
+@pytest.fixture(scope="module", params=["unix", "tcp"])
+def address(request, sweepd, tmp_path_factory):
+    with Served(sweepd, tmp_path_factory.mktemp("server"), listen=(request.param,)) as served:
+        yield served.url(request.param)
 
 
-def connect(path):
-    s = socket.socket(socket.AF_UNIX)
-    s.settimeout(30)
-    try:
-        s.connect(path)
-    except OSError:
-        s.close()
-        raise
-    return s
+def connect(address):
+    return Peer.connect(address).sock
 
 
 def read_reply(stream):
