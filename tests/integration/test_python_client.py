@@ -401,6 +401,123 @@ def test_b39_an_8_mb_reply_comes_whole(engine):
     assert engine.echo(data) == data
 
 
+class Cutter:
+    """A relay that passes on `count` bytes one way, and all the other way, and then ends the stream of both."""
+
+    def __init__(self, path, target, count, to_client):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+        self.target, self.count, self.to_client = target, count, to_client
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            with near, socket.socket(socket.AF_UNIX) as far:
+                far.connect(self.target)
+                ways = [(near, far, None if self.to_client else self.count), (far, near, self.count if self.to_client else None)]
+                threads = [threading.Thread(target=self.pass_on, args=(*way, (near, far))) for way in ways]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+
+    @staticmethod
+    def pass_on(source, sink, left, both):
+        try:
+            while left != 0 and (data := source.recv(min(left or 1 << 16, 1 << 16))):
+                sink.sendall(data)
+                left = left and left - len(data)
+        except OSError:
+            pass
+        for end in both:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize("to_client", [False, True])
+def test_b39_a_stream_that_ends_in_mid_frame_is_closed_never_a_shorter_answer(service, tmp_path, to_client):
+    """In both directions, cut in HELLO, in a header and in the bytes of an echo."""
+    for n, count in enumerate([1, 3, 4, 11, 60, 200, 40_000]):
+        cutter = Cutter(str(tmp_path / f"cut{n}"), service.path, count, to_client)
+        try:
+            with pytest.raises((package.ConnectionClosed, package.TimedOut)) as error:
+                with package.connect(f"unix:{tmp_path}/cut{n}", timeout=PATIENCE) as engine:
+                    engine.echo(bytes(100_000))
+            assert isinstance(error.value, package.ConnectionClosed)
+        finally:
+            cutter.close()
+
+
+def test_b37_b38_products_are_sized_in_64_bits_and_refused_or_streamed(engine):
+    series = engine.load(served.study_close(40))
+    result = engine.sweep(series, length=range(1, 2001), length3=range(1, 2001), timeout=None)
+    assert len(result) == 2000 * 2000 and result.best(1).trades.shape == (1,)
+    for lists in ({"length": range(1, 65537), "length3": range(1, 65537)},
+                  {"params": {name: range(1, 2049) for name in ("half", "full", "smooth", "third", "mid", "p")}}):
+        with pytest.raises((package.LimitExceeded, package.OutOfMemory), match=r"[0-9]{10}"):
+            engine.sweep(series, **lists)
+    assert len(engine.sweep(series, length=7)) == 1
+
+
+KILLED_READER = """
+import sys, numpy as np, sweepd
+with sweepd.connect(sys.argv[1], timeout=None) as engine:
+    series = engine.load(100 + np.cumsum(np.sin(np.arange(200.0))))
+    print("ready", flush=True)
+    while True:
+        engine.sweep(series, length=range(1, 1001), length3=range(1, 1001))
+"""
+
+
+def test_b45_readers_killed_in_mid_reply_leave_the_daemon_as_it_was(service, close):
+    with package.connect(service.url("unix"), timeout=PATIENCE) as engine:
+        expected = columns_of(package.sweep(close, length=LENGTHS))
+        assert columns_of(engine.sweep(close, length=LENGTHS)) == expected
+        at_rest = service.descriptors()
+        readers = [subprocess.Popen([sys.executable, "-c", KILLED_READER, service.url("unix")], stdout=subprocess.PIPE, text=True)
+                   for _ in range(4)]
+        for i, reader in enumerate(readers):
+            assert reader.stdout.readline() == "ready\n"
+            time.sleep(0.05 * i)
+            reader.kill()
+            reader.wait()
+            reader.stdout.close()
+        assert columns_of(engine.sweep(close, length=LENGTHS)) == expected
+        until = time.monotonic() + PATIENCE
+        while (service.descriptors() != at_rest or engine.stats()["sweepd_sweeps_in_progress"] > 0) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert service.descriptors() == at_rest and engine.stats()["sweepd_sweeps_in_progress"] == 0
+
+
+def test_b48_what_is_no_socket_is_refused_and_left_alone(sweepd, tmp_path):
+    plain = tmp_path / "plain"
+    plain.write_text("mine")
+    for url in f"unix:{plain}", f"unix:{tmp_path}", f"unix:{tmp_path}/nowhere/s":
+        with pytest.raises(package.ConnectionRefused) as error:
+            package.connect(url)
+        assert url.removeprefix("unix:") in str(error.value)
+    assert plain.read_text() == "mine"
+    service = served.Served(sweepd, tmp_path).ready()
+    service.process.kill()
+    service.process.wait()
+    assert os.path.exists(service.path)
+    with pytest.raises(package.ConnectionRefused):  # a socket that is there, and nobody behind it
+        package.connect(service.url("unix"))
+
+
 def test_b42_killed_stopped_and_absent_are_three_errors(sweepd, tmp_path):
     service = served.Served(sweepd, tmp_path).ready()
     engine = package.connect(service.url("unix"), timeout=PATIENCE)
