@@ -48,6 +48,13 @@ void swp__caller_free(swp__callers *callers, swp__caller *caller)
     free(caller);
 }
 
+void swp__caller_take_interim(swp__callers *callers, swp__caller *caller, bool takes_interim)
+{
+    pthread_mutex_lock(&callers->lock);
+    caller->takes_interim = takes_interim;
+    pthread_mutex_unlock(&callers->lock);
+}
+
 void swp__caller_enter(swp__callers *callers, swp__caller *caller, swp__caller_phase phase)
 {
     pthread_mutex_lock(&callers->lock);
@@ -55,6 +62,7 @@ void swp__caller_enter(swp__callers *callers, swp__caller *caller, swp__caller_p
     caller->since_ns = swp__now_ns(&swp__system_clock);
     if (phase == SWP__CALLER_WAITING) {
         caller->cancel = (swp_cancel){0};
+        caller->has_interim = false;
         if (callers->cancelled) {
             swp_cancel_request(&caller->cancel);
         }
@@ -62,10 +70,28 @@ void swp__caller_enter(swp__callers *callers, swp__caller *caller, swp__caller_p
     pthread_mutex_unlock(&callers->lock);
 }
 
-static bool has_gone(const swp__caller *caller)
+/* The HTTP library writes nothing while its thread is with the engine. Of so few bytes all are taken, or none. */
+static bool send_interim(int fd)
+{
+    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    return send(fd, interim, sizeof interim - 1, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof interim - 1;
+}
+
+/* One that is still there after an interim answer only sends no more; what a reset leaves is told by poll. */
+static bool has_gone(swp__caller *caller)
 {
     struct pollfd end = {.fd = caller->fd, .events = POLLRDHUP};
-    return poll(&end, 1, 0) == 1;
+    if (poll(&end, 1, 0) != 1) {
+        return false;
+    }
+    if ((end.revents & (POLLERR | POLLHUP)) != 0 || !caller->takes_interim) {
+        return true;
+    }
+    if (!caller->has_interim) {
+        caller->has_interim = true;
+        return !send_interim(caller->fd);
+    }
+    return false;
 }
 
 static void look_at(swp__callers *callers, swp__caller *caller, const swp__http_limits *limits, uint64_t now_ns)

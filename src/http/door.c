@@ -314,7 +314,6 @@ static enum MHD_Result begin(swp__door *door, struct MHD_Connection *connection,
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *path, const char *method,
                                   const char *version, const char *upload, size_t *upload_size, void **request)
 {
-    (void)version;
     swp__door *door = cls;
     exchange *e = *request;
     if (e == NULL) {
@@ -328,6 +327,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     if (e->code != 0) {
         return refuse(door, connection, e);
     }
+    swp__caller_take_interim(&door->callers, e->caller, strcmp(version, MHD_HTTP_VERSION_1_1) == 0);
     swp__caller_enter(&door->callers, e->caller, SWP__CALLER_WAITING);
     return e->route->run(door, connection, e);
 }

@@ -3,6 +3,7 @@ engine do not hold open."""
 import concurrent.futures
 import contextlib
 import http.client
+import io
 import json
 import signal
 import socket
@@ -492,6 +493,57 @@ def test_a_client_that_goes_cancels_its_sweep(door):
         pass
     door.wait_until("sweepd_sweeps_cancelled_total", lambda n: n == cancelled + 1)
     door.wait_until("sweepd_sweeps_in_progress", lambda n: n == 0)
+
+
+SOME_SECONDS = json.dumps({"close": walk(20_000).tolist(), "length": [500] * 40, "kernel": "strict", "threads": 1})
+
+
+class Came:
+    """Bytes that came, as http.client reads them."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def makefile(self, mode):
+        return io.BytesIO(self.data)
+
+
+def ask_and_half_close(door, body, version=b"1.1"):
+    """All that came, as of `nc -N`: its sending end is shut at once."""
+    with door.raw() as s:
+        head = HEAD.replace(b"1000", str(len(body)).encode()).replace(b"HTTP/1.1", b"HTTP/" + version)
+        s.sendall(head + body.encode())
+        s.shutdown(socket.SHUT_WR)
+        with s.makefile("rb") as stream:
+            return stream.read()
+
+
+@pytest.mark.parametrize("body", [json.dumps({"close": [1, 2, 3], "length": 2}), SOME_SECONDS, "["])
+def test_a_client_that_sends_no_more_still_gets_its_answer(door, body):
+    cancelled = door.metric("sweepd_sweeps_cancelled_total")
+    came = ask_and_half_close(door, body)
+    assert body != SOME_SECONDS or came.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200")
+    with contextlib.closing(http.client.HTTPResponse(Came(came))) as reply:
+        reply.begin()  # which passes over what is interim
+        answer = json.loads(reply.read())
+    assert (reply.status, answer) == door.post(body)
+    assert door.metric("sweepd_sweeps_cancelled_total") == cancelled
+
+
+def test_a_client_that_has_half_closed_and_then_goes_cancels_its_sweep(door):
+    cancelled = door.metric("sweepd_sweeps_cancelled_total")
+    with begin_long(door) as s:
+        s.shutdown(socket.SHUT_WR)
+        time.sleep(1)
+        assert door.metric("sweepd_sweeps_in_progress") == 1
+    door.wait_until("sweepd_sweeps_cancelled_total", lambda n: n == cancelled + 1)
+
+
+def test_where_there_is_no_interim_answer_half_closing_is_going(door):
+    cancelled = door.metric("sweepd_sweeps_cancelled_total")
+    head = ask_and_half_close(door, LONG, b"1.0").partition(b"\r\n")[0]
+    assert head == b"" or head.split()[1] == b"503"
+    door.wait_until("sweepd_sweeps_cancelled_total", lambda n: n == cancelled + 1)
 
 
 def test_a_sweep_that_takes_too_long_is_given_up(small_door):
