@@ -2,6 +2,7 @@
  *
  *   unix:PATH          a daemon's socket; without PATH the default one ($XDG_RUNTIME_DIR/sweepd.sock, else
  *                      sweepd-UID/sweepd.sock in the directory for temporary files)
+ *   shm:PATH           the same socket, then memory that both sides share (Linux 5.1): the quickest crossing
  *   tcp:HOST:PORT      a daemon's port; loopback only
  *   spawn:PROGRAM      a process of our own, PROGRAM serve --listen stdio:; without PROGRAM "sweepd", looked for on PATH
  *   inproc:            this process: an engine and its store

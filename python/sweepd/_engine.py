@@ -401,6 +401,7 @@ def connect(
     """An engine at one of
 
         unix:PATH      a daemon's socket; "unix:" alone: the default one
+        shm:PATH       the same daemon through shared memory: the quickest crossing
         tcp:HOST:PORT  a daemon's port; loopback only
         spawn:PROGRAM  a process of our own; "spawn:" alone: the program that came with this package, else the one on PATH
         inproc:        this process

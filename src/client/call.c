@@ -106,7 +106,7 @@ swp_status swp__call_send(swp_client *c, swp_pending *p, const swp__ask *ask, bo
         return status;
     }
     enter(c, p);
-    status = swp__send(c, &out, p->deadline_ns, has_left, error);
+    status = swp__send(c, &out, ask->fd, p->deadline_ns, has_left, error);
     if (p->done) { /* it was answered before it had left whole, or the connection was lost: that tells more */
         if (status != SWP_OK && error != NULL) {
             *error = p->error;

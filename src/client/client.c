@@ -34,13 +34,14 @@ static swp_status check_scheme(const char *url, const swp__address *address, swp
 {
     switch (address->scheme) {
     case SWP__SCHEME_UNIX:
+    case SWP__SCHEME_SHM:
     case SWP__SCHEME_TCP:
     case SWP__SCHEME_SPAWN:
     case SWP__SCHEME_INPROC:
         return SWP_OK;
     default:
         return swp__fail(error, SWP_BAD_PARAM, 1,
-                         "address \"%.100s\": expected unix:PATH, tcp:HOST:PORT, spawn: or inproc:", url);
+                         "address \"%.100s\": expected unix:PATH, shm:PATH, tcp:HOST:PORT, spawn: or inproc:", url);
     }
 }
 

@@ -80,6 +80,7 @@ typedef struct swp__ask {
     const swp_sweep_request *sweep; /* SWEEP, TRADES, LIVE_OPEN */
     struct iovec tail[SWP__COLUMNS_COUNT];
     size_t tail_count;
+    const int *fd;       /* goes with it; borrowed; NULL: none */
     uint64_t generation; /* of the connection it makes sense on; 0: any */
     bool caller_waits;   /* inproc: the thread may begin with the work at once */
 } swp__ask;
@@ -145,6 +146,7 @@ struct swp_client {
 
     swp__link_state state;
     swp__stream stream;
+    uint32_t features;   /* SWP__FEATURE_* of the server */
     uint64_t generation; /* of connections, from 1 */
     pid_t process;       /* spawn:; 0: none */
     swp_server_info server;
@@ -243,8 +245,10 @@ void swp__wake_leader(swp_client *client);
 
 /* ---- send.c: called locked ---- */
 
-/* One frame. *has_left: a part of it did; else it may be sent again on another connection. */
-swp_status swp__send(swp_client *client, swp__wire_out *out, uint64_t deadline_ns, bool *has_left, swp_error *error);
+/* One frame, with a descriptor unless `fd` is NULL. *has_left: a part of it did; else it may be sent again on another
+ * connection. */
+swp_status swp__send(swp_client *client, swp__wire_out *out, const int *fd, uint64_t deadline_ns, bool *has_left,
+                     swp_error *error);
 
 /* Sends the CANCELs that wait, if nobody is writing. */
 void swp__send_cancels(swp_client *client);

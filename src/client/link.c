@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include "base/error.h"
 #include "base/host.h"
+#include "transport/shm.h"
 
 /* A request of a usual size then leaves in one call, and goes on while we do something else. */
 enum { SEND_BUFFER_BYTES = 1 << 21 };
@@ -77,11 +79,27 @@ static void take_greeting(swp_client *c, const swp_pending *p)
         .threads = hello->threads,
         .max_in_flight = hello->max_in_flight > 0 ? hello->max_in_flight : 1,
     };
+    c->features = hello->features;
     memcpy(c->server.numbers_id, &hello->numbers_id, sizeof c->server.numbers_id);
     snprintf(c->server.version, sizeof c->server.version, "%s", p->sink.bytes);
 }
 
-/* HELLO and its answer, on a connection that only this thread uses yet. */
+/* A call on a connection that only this thread uses yet. */
+static swp_status call_alone(swp_client *c, swp_pending *p, const swp__ask *ask, swp_error *error)
+{
+    bool has_left;
+    swp_status status = swp__call_send(c, p, ask, &has_left, error);
+    if (status != SWP_OK) {
+        return p->done ? p->status : status; /* a server may refuse us, and close, before we have said anything */
+    }
+    swp__call_wait(c, p);
+    if (p->status != SWP_OK && error != NULL) {
+        *error = p->error;
+    }
+    return p->status;
+}
+
+/* HELLO and its answer. */
 static swp_status greet(swp_client *c, uint64_t deadline_ns, swp_error *error)
 {
     swp_pending p = {.client = c, .deadline_ns = deadline_ns, .sink = {.kind = SWP__SINK_OWNED}};
@@ -91,20 +109,45 @@ static swp_status greet(swp_client *c, uint64_t deadline_ns, swp_error *error)
                                         .token_bytes = (uint32_t)c->token_size,
                                         .name_bytes = (uint32_t)c->name_size};
     swp__ask ask = {.tail = {{c->token, c->token_size}, {c->name, c->name_size}}, .tail_count = 2};
-    bool has_left;
-    swp_status status = swp__call_send(c, &p, &ask, &has_left, error);
+    swp_status status = call_alone(c, &p, &ask, error);
+    if (status == SWP_OK) {
+        take_greeting(c, &p);
+        swp__sink_free(&p.sink, &c->allocator);
+    }
+    return status;
+}
+
+/* shm: both sides hand their memory over; from then on the stream goes through it. */
+static swp_status share(swp_client *c, uint64_t deadline_ns, swp_error *error)
+{
+    swp__shm *shm;
+    if ((c->features & SWP__FEATURE_SHM) == 0) {
+        return swp__fail(error, SWP_UNKNOWN, SWP_AT_NONE,
+                         "%.100s: this server does not offer shared memory: use unix:", c->url);
+    }
+    swp_status status = swp__shm_new(SWP__SHM_RING_STANDARD, &c->allocator, &shm, error);
     if (status != SWP_OK) {
-        return p.done ? p.status : status; /* a server may refuse us, and close, before we have said anything */
+        return status;
     }
-    swp__call_wait(c, &p);
-    if (p.status != SWP_OK) {
-        if (error != NULL) {
-            *error = p.error;
-        }
-        return p.status;
+    int fd = swp__shm_fd(shm);
+    swp_pending p = {.client = c, .deadline_ns = deadline_ns, .request = {.opcode = SWP__OP_SHM_OPEN}};
+    p.request.shm_open.ring_bytes = SWP__SHM_RING_STANDARD;
+    status = call_alone(c, &p, &(swp__ask){.fd = &fd}, error);
+    int theirs = status == SWP_OK ? swp__stream_take_fd(&c->stream) : -1;
+    if (status == SWP_OK && (theirs < 0 || c->buffer_size > 0 || p.reply.shm_granted.ring_bytes != SWP__SHM_RING_STANDARD)) {
+        status = swp__fail(error, SWP_BAD_FRAME, SWP_AT_NONE, "%.100s: the answer to SHM_OPEN is not what the protocol says",
+                           c->url);
     }
-    take_greeting(c, &p);
-    swp__sink_free(&p.sink, &c->allocator);
+    if (status == SWP_OK) {
+        status = swp__shm_join(shm, theirs, error);
+    } else if (theirs >= 0) {
+        close(theirs);
+    }
+    if (status != SWP_OK) {
+        swp__shm_free(shm);
+        return status;
+    }
+    swp__shm_attach(shm, &c->stream);
     return SWP_OK;
 }
 
@@ -135,6 +178,9 @@ static swp_status make(swp_client *c, uint64_t deadline_ns, swp_error *error)
     c->server = unknown_server;
     c->state = SWP__LINK_GREETING;
     status = greet(c, deadline_ns, error);
+    if (status == SWP_OK && c->address.scheme == SWP__SCHEME_SHM) {
+        status = share(c, deadline_ns, error);
+    }
     if (status != SWP_OK) {
         swp__link_lose(c, status, "%.100s: no greeting", c->url);
     } else {

@@ -52,11 +52,11 @@ static int wait_for_room(swp_client *c, uint64_t deadline_ns)
 }
 
 /* The rest of a frame whose beginning may have left. */
-static swp_status send_rest(swp_client *c, struct iovec *pieces, int count, uint64_t left, uint64_t deadline_ns, bool *has_left,
-                            swp_error *error)
+static swp_status send_rest(swp_client *c, struct iovec *pieces, int count, const int *fd, uint64_t left, uint64_t deadline_ns,
+                            bool *has_left, swp_error *error)
 {
     while (left > 0) {
-        ssize_t sent = swp__stream_send(&c->stream, pieces, count, NULL);
+        ssize_t sent = swp__stream_send(&c->stream, pieces, count, *has_left ? NULL : fd);
         if (sent < 0 && sent != -EAGAIN) {
             return broken(c, (int)-sent, error);
         }
@@ -83,7 +83,7 @@ static swp_status send_rest(swp_client *c, struct iovec *pieces, int count, uint
     return SWP_OK;
 }
 
-swp_status swp__send(swp_client *c, swp__wire_out *out, uint64_t deadline_ns, bool *has_left, swp_error *error)
+swp_status swp__send(swp_client *c, swp__wire_out *out, const int *fd, uint64_t deadline_ns, bool *has_left, swp_error *error)
 {
     *has_left = false;
     swp_status status = wait_for_turn(c, deadline_ns, error);
@@ -91,7 +91,7 @@ swp_status swp__send(swp_client *c, swp__wire_out *out, uint64_t deadline_ns, bo
         return status != SWP_OK ? status : swp__fail(error, SWP_CLOSED, SWP_AT_NONE, "%.100s: the connection ended", c->url);
     }
     c->writing = true;
-    status = send_rest(c, out->parts, (int)out->parts_count, out->size, deadline_ns, has_left, error);
+    status = send_rest(c, out->parts, (int)out->parts_count, fd, out->size, deadline_ns, has_left, error);
     c->writing = false;
     swp__link_settle(c);
     swp__send_cancels(c);

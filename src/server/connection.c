@@ -108,6 +108,14 @@ static bool must_wait(const swp__connection *c)
     return c->version == 1 && c->in_flight > 0;
 }
 
+static void set_wants_output(swp__connection *c, bool wanted)
+{
+    if (c->wants_output != wanted) {
+        c->wants_output = wanted;
+        swp__poller_want_output(c->server->poller, &c->stream, c, wanted);
+    }
+}
+
 /* Would it be read if something came? */
 static bool is_listened_to(const swp__connection *c)
 {
@@ -117,7 +125,20 @@ static bool is_listened_to(const swp__connection *c)
 
 static bool may_read(const swp__connection *c)
 {
-    return c->readable && is_listened_to(c);
+    return (c->readable || (c->shm != NULL && swp__shm_has_input(c->shm))) && is_listened_to(c);
+}
+
+bool swp__connection_has_input(const swp__connection *c)
+{
+    return swp__shm_has_input(c->shm) && is_listened_to(c);
+}
+
+void swp__connection_share(swp__connection *c, swp__shm *shm)
+{
+    swp__shm_attach(shm, &c->stream);
+    c->shm = shm;
+    set_wants_output(c, false); /* room in the ring is told of by a wake */
+    swp__server_watch(c->server, c);
 }
 
 static bool in_frame(const swp__connection *c)
@@ -306,6 +327,7 @@ static void stash(swp__connection *c, const uint8_t *bytes, size_t size)
 
 static void consume(swp__connection *c, const uint8_t *bytes, size_t size)
 {
+    bool was_shared = c->shm != NULL;
     while (size > 0 && !c->closing && swp__stream_is_open(&c->stream)) {
         if (must_wait(c)) {
             stash(c, bytes, size);
@@ -316,6 +338,10 @@ static void consume(swp__connection *c, const uint8_t *bytes, size_t size)
                                             : take_head(c, bytes, size);
         bytes += taken;
         size -= taken;
+        if (c->shm != NULL && !was_shared && size > 0) {
+            swp__log_peer(c, "closed: it sent more behind SHM_OPEN before it had the answer");
+            swp__connection_drop(c, "bytes behind SHM_OPEN");
+        }
     }
 }
 
@@ -356,6 +382,9 @@ static bool read_once(swp__connection *c, size_t *read_bytes)
         return false;
     }
     if (got <= 0) {
+        if (got == -EPROTO) {
+            swp__log_peer(c, "closed: what it wrote to shared memory, or to the socket beside it, cannot be");
+        }
         if (got < 0) {
             swp__connection_drop(c, strerror((int)-got));
         } else {
@@ -394,8 +423,8 @@ static void read_turn(swp__connection *c)
     consume_stash(c);
     while (may_read(c) && read_bytes < SWP__READ_TURN && read_once(c, &read_bytes)) {
     }
-    if (swp__stream_is_open(&c->stream) && !in_frame(c)) {
-        swp__stream_drop_fds(&c->stream); /* no frame asked for them */
+    if (swp__stream_is_open(&c->stream) && !in_frame(c) && c->shm == NULL) {
+        swp__stream_drop_fds(&c->stream); /* no frame asked for them; with shared memory they come before their frames */
     }
     keep_pace(&c->pace_in, in_frame(c), c->server->now_ns);
     c->server->expects_bytes = c->server->expects_bytes || (read_bytes > 0 && c->target_left > 0);
@@ -477,14 +506,6 @@ static bool write_once(swp__connection *c)
     return done > 0 && (size_t)done == asked;
 }
 
-static void set_wants_output(swp__connection *c, bool wanted)
-{
-    if (c->wants_output != wanted) {
-        c->wants_output = wanted;
-        swp__poller_want_output(c->server->poller, &c->stream, c, wanted);
-    }
-}
-
 static void write_turn(swp__connection *c)
 {
     while (c->out_first != NULL && c->writable) {
@@ -496,7 +517,7 @@ static void write_turn(swp__connection *c)
         }
     }
     keep_pace(&c->pace_out, c->out_first != NULL, c->server->now_ns);
-    set_wants_output(c, c->out_first != NULL);
+    set_wants_output(c, c->out_first != NULL && c->shm == NULL);
 }
 
 /* ---- the whole ---- */
@@ -515,11 +536,15 @@ static bool has_more_to_do(const swp__connection *c)
 
 void swp__connection_turn(swp__connection *c)
 {
+    if (c->shm != NULL && !c->is_watched) {
+        swp__server_watch(c->server, c);
+    }
     if (swp__stream_is_open(&c->stream)) {
         read_turn(c);
         swp__server_take_posted(c->server); /* of sweeps that ran inline: their replies leave now */
     }
     if (swp__stream_is_open(&c->stream)) {
+        c->writable = c->writable || (c->shm != NULL && swp__shm_was_woken(c->shm));
         write_turn(c);
     }
     if (swp__stream_is_open(&c->stream) && is_over(c)) {
@@ -592,6 +617,11 @@ void swp__connection_drop(swp__connection *c, const char *why)
         swp__log_line(server->log, SWP__LOG_DEBUG, "connection %" PRIu64 ": closed: %s", c->number, why);
     }
     swp__poller_remove_stream(server->poller, &c->stream, c);
+    if (c->shm != NULL) {
+        swp__server_forget_watched(server, c);
+        server->buffer_bytes -= c->shm_bytes;
+        c->shm = NULL; /* it goes with the stream */
+    }
     if (c->out_first != NULL) {
         swp__stream_abort(&c->stream);
     } else {

@@ -29,6 +29,13 @@ static swp_status check_hello(swp__call *call, swp_error *error)
     return swp__wire_check_text(token + hello->token_bytes, hello->name_bytes, name_at, error);
 }
 
+/* What needs descriptors goes over Unix sockets alone. */
+static uint32_t features_of(const swp__connection *c)
+{
+    bool takes_fds = c->shm != NULL || swp__shm_is_possible(&c->stream);
+    return takes_fds ? SWP__FEATURE_SHM | SWP__FEATURE_LOAD_FD : 0;
+}
+
 swp_status swp__run_hello(swp__call *call, swp_error *error)
 {
     swp__connection *c = call->connection;
@@ -52,7 +59,7 @@ swp_status swp__run_hello(swp__call *call, swp_error *error)
     swp__wire_reply reply = {.hello = {
                                  .major = SWP__PROTOCOL_MAJOR,
                                  .minor = SWP__PROTOCOL_MINOR, /* 0: nobody's is lower */
-                                 .features = SWP__FEATURE_LIVE,
+                                 .features = SWP__FEATURE_LIVE | features_of(c),
                                  .max_body = server->options.limits.max_frame,
                                  .max_memory = server->engine->limits.max_memory,
                                  .max_combos = server->engine->limits.max_combos,

@@ -17,6 +17,7 @@
 #include "engine/store.h"
 #include "engine/trade_list.h"
 #include "server/server.h"
+#include "transport/shm.h"
 #include "wire/wire.h"
 
 enum {
@@ -103,6 +104,10 @@ struct swp__connection {
     swp__stream stream;
     swp__peer peer;
     bool is_stdio;
+    swp__shm *shm;      /* of the stream, once it goes through shared memory; NULL: it does not */
+    uint64_t shm_bytes; /* counted against max_buffers */
+    bool is_watched;    /* in the server's list of those whose ring is looked at */
+    swp__connection *watched_next;
     bool authorised;   /* the token was right, or none is asked for */
     bool greeted;      /* HELLO was answered */
     int version;       /* 0: not known yet */
@@ -169,7 +174,8 @@ struct swp__server {
 
     swp__door *doors;
     swp__connection *connections, *turn_first, *turn_last;
-    uint64_t round; /* of turns */
+    swp__connection *watched; /* who sends by shared memory just now: looked at, not told of by the poller */
+    uint64_t round;           /* of turns */
     uint64_t connections_count, connections_numbered, streams_count;
     uint64_t buffer_bytes; /* of all calls */
     swp__call *free_calls;
@@ -218,6 +224,12 @@ void swp__connection_drop(swp__connection *connection, const char *why);
 /* Closes once the replies have left; nothing more is read. */
 void swp__connection_finish(swp__connection *connection);
 
+/* Its stream goes through shared memory from now on. */
+void swp__connection_share(swp__connection *connection, swp__shm *shm);
+
+/* Of one with shared memory: is there something that it would read now? */
+bool swp__connection_has_input(const swp__connection *connection);
+
 /* Queues a finished frame. */
 void swp__connection_send(swp__connection *connection, swp__outgoing *outgoing);
 
@@ -234,6 +246,10 @@ void swp__connection_judge(swp__connection *connection, uint64_t *next_ns);
 void swp__log_peer(swp__connection *connection, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- server.c ---- */
+
+/* Its ring is looked at from now on; and no more. */
+void swp__server_watch(swp__server *server, swp__connection *connection);
+void swp__server_forget_watched(swp__server *server, swp__connection *connection);
 
 /* A connection was closed. It is freed once its last call is, at the end of the step. */
 void swp__server_lost(swp__server *server, swp__connection *connection);

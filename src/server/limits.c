@@ -29,6 +29,8 @@ const swp__limit_row swp__server_limit_rows[] = {
     ROW(slow_rate, "slow-rate", 65536, 0, GIB, "bytes/s",
         "below which a connection that is inside a frame, or that a reply waits for, is closed"),
     ROW(drain_timeout_ms, "drain-timeout", 30000, 0, DAY_MS, "ms", "that running requests have to finish after SIGTERM"),
+    ROW(max_ring, "max-ring", 16 * MIB, 1 << 16, GIB, "bytes",
+        "of a ring of shared memory; a connection over shared memory has one of ours and one of the client's"),
     ROW(spin_us, "spin", 20, 0, 1000, "us",
         "at most, to look for the next request before sleeping; only where the process may use two CPUs"),
 };

@@ -17,6 +17,7 @@ typedef struct swp__server_limits {
     uint64_t slow_window_ms;
     uint64_t slow_rate; /* bytes a second */
     uint64_t drain_timeout_ms;
+    uint64_t max_ring; /* bytes of a ring in shared memory */
     uint64_t spin_us;
 } swp__server_limits;
 

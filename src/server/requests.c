@@ -15,6 +15,8 @@ static const swp__op ops[] = {
     {.opcode = SWP__OP_SNAPSHOT, .run = swp__run_in_session},
     {.opcode = SWP__OP_RESTORE, .is_new_work = true, .run = swp__run_restore},
     {.opcode = SWP__OP_STATS, .run = swp__run_stats},
+    {.opcode = SWP__OP_SHM_OPEN, .run = swp__run_shm_open},
+    {.opcode = SWP__OP_LOAD_FD, .is_new_work = true, .run = swp__run_load_fd},
     {.opcode = SWP__OP_STRATEGIES, .run = swp__run_strategies},
     {.opcode = SWP__OP_LOAD_BEGIN, .is_new_work = true, .run = swp__run_load_begin},
     {.opcode = SWP__OP_LOAD_PART, .begin = swp__begin_load_part, .run = swp__run_load_part},

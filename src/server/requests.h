@@ -24,6 +24,10 @@ swp_status swp__run_cancel(swp__call *call, swp_error *error);
 swp_status swp__run_stats(swp__call *call, swp_error *error);
 swp_status swp__run_strategies(swp__call *call, swp_error *error);
 
+/* shm_requests.c */
+swp_status swp__run_shm_open(swp__call *call, swp_error *error);
+swp_status swp__run_load_fd(swp__call *call, swp_error *error);
+
 /* series_requests.c */
 swp_status swp__begin_load(swp__call *call, swp_error *error);
 swp_status swp__run_load(swp__call *call, swp_error *error);
@@ -37,6 +41,9 @@ swp_status swp__run_name(swp__call *call, swp_error *error);
 swp_status swp__run_drop(swp__call *call, swp_error *error);
 swp_status swp__run_list(swp__call *call, swp_error *error);
 swp_status swp__run_hash(swp__call *call, swp_error *error);
+
+/* The final frame of what answers with a series. */
+void swp__answer_series(swp__call *call, const swp__series_info *info);
 
 /* The connection's scope in the store, made when first asked for. NO_MEMORY. */
 swp_status swp__connection_scope(swp__connection *connection, swp__scope **scope, swp_error *error);

@@ -30,7 +30,7 @@ swp_status swp__connection_scope(swp__connection *c, swp__scope **scope, swp_err
     return status;
 }
 
-static void answer_series(swp__call *call, const swp__series_info *info)
+void swp__answer_series(swp__call *call, const swp__series_info *info)
 {
     swp__wire_reply reply = {.series = {
                                  .handle = info->handle,
@@ -94,7 +94,7 @@ bool swp__load_go_on(swp__call *call)
     swp_status status = swp__load_commit(call->load, &info, &error);
     call->load = NULL;
     if (status == SWP_OK) {
-        answer_series(call, &info);
+        swp__answer_series(call, &info);
     } else {
         swp__call_fail(call, &error);
     }
@@ -179,7 +179,7 @@ swp_status swp__run_find(swp__call *call, swp_error *error)
         status = swp__scope_find(scope, find->fingerprint, &shape, &info, error);
     }
     if (status == SWP_OK) {
-        answer_series(call, &info);
+        swp__answer_series(call, &info);
     }
     return status;
 }
@@ -196,7 +196,7 @@ swp_status swp__run_open(swp__call *call, swp_error *error)
         status = swp__scope_open(scope, call->tail, call->tail_size, &info, error);
     }
     if (status == SWP_OK) {
-        answer_series(call, &info);
+        swp__answer_series(call, &info);
     }
     return status;
 }
@@ -258,7 +258,7 @@ swp_status swp__run_hash(swp__call *call, swp_error *error)
         status = swp__scope_hash(scope, call->request.handle.handle, &info, error);
     }
     if (status == SWP_OK) {
-        answer_series(call, &info);
+        swp__answer_series(call, &info);
     }
     return status;
 }

@@ -262,6 +262,55 @@ static void work(swp__server *server)
     }
 }
 
+/* ---- shared memory ---- */
+
+void swp__server_watch(swp__server *server, swp__connection *c)
+{
+    swp__shm_awake(c->shm);
+    c->is_watched = true;
+    c->watched_next = server->watched;
+    server->watched = c;
+}
+
+void swp__server_forget_watched(swp__server *server, swp__connection *c)
+{
+    for (swp__connection **link = &server->watched; *link != NULL; link = &(*link)->watched_next) {
+        if (*link == c) {
+            *link = c->watched_next;
+            c->is_watched = false;
+            return;
+        }
+    }
+}
+
+/* Gives a turn to who has sent something; how many those are. */
+static int look_at_rings(swp__server *server)
+{
+    int found = 0;
+    for (swp__connection *c = server->watched; c != NULL; c = c->watched_next) {
+        if (swp__connection_has_input(c)) {
+            swp__connection_wants_turn(c);
+            found++;
+        }
+    }
+    return found;
+}
+
+/* Nobody's ring is looked at any more: who sends wakes us. False: somebody has sent already. */
+static bool leave_rings(swp__server *server)
+{
+    while (server->watched != NULL) {
+        swp__connection *c = server->watched;
+        if (!swp__shm_sleep(c->shm) && swp__connection_has_input(c)) {
+            swp__connection_wants_turn(c);
+            return false;
+        }
+        server->watched = c->watched_next;
+        c->is_watched = false;
+    }
+    return true;
+}
+
 /* ---- waiting ---- */
 
 /* How long to look for events before sleeping. To sleep between the pieces of a frame would be slower than its sender. */
@@ -271,6 +320,18 @@ static uint64_t time_to_look(swp__server *server, bool is_in_frame)
         return server->spin.most_ns;
     }
     return server->running > 0 ? 0 : swp__spin_begin(&server->spin);
+}
+
+/* A ring is looked at in no time; the poller, not so often. */
+static bool look_at_rings_for_long(swp__server *server)
+{
+    enum { LOOKS = 64 };
+    int found = 0;
+    for (int i = 0; server->watched != NULL && i < LOOKS && found == 0; i++) {
+        found = look_at_rings(server);
+        swp__spin_relax();
+    }
+    return found > 0;
 }
 
 /* Looks for events for a while before sleeping, as long as that pays. Not while sweeps run: they need the CPU more. A caller
@@ -289,12 +350,14 @@ static int look_for_events(swp__server *server, swp__event *events)
     }
     uint64_t end = swp__now_ns(&server->clock) + look_ns;
     int count = 0;
+    bool found = false;
     do {
-        count = swp__poller_wait(server->poller, events, EVENTS_MAX, 0);
+        found = look_at_rings_for_long(server);
+        count = found ? 0 : swp__poller_wait(server->poller, events, EVENTS_MAX, 0);
         swp__spin_relax();
-    } while (count == 0 && !some_posted(server) && swp__now_ns(&server->clock) < end);
+    } while (count == 0 && !found && !some_posted(server) && swp__now_ns(&server->clock) < end);
     if (!is_in_frame) {
-        swp__spin_end(&server->spin, count > 0);
+        swp__spin_end(&server->spin, count > 0 || found);
     }
     return count;
 }
@@ -302,7 +365,8 @@ static int look_for_events(swp__server *server, swp__event *events)
 static int sleep_for_events(swp__server *server, swp__event *events, int64_t timeout_ns)
 {
     __atomic_store_n(&server->sleeping, 1, __ATOMIC_SEQ_CST); /* before the list is looked at: see post */
-    if (some_posted(server) || __atomic_load_n(&server->stop_requests, __ATOMIC_SEQ_CST) > server->stops_seen) {
+    if (some_posted(server) || __atomic_load_n(&server->stop_requests, __ATOMIC_SEQ_CST) > server->stops_seen ||
+        !leave_rings(server)) {
         timeout_ns = 0;
     }
     int count = swp__poller_wait(server->poller, events, EVENTS_MAX, timeout_ns);
@@ -312,11 +376,12 @@ static int sleep_for_events(swp__server *server, swp__event *events, int64_t tim
 
 static int wait_for_events(swp__server *server, swp__event *events, int64_t timeout_ns)
 {
-    if (timeout_ns == 0) {
+    if (timeout_ns == 0 || look_at_rings(server) > 0) {
         return swp__poller_wait(server->poller, events, EVENTS_MAX, 0);
     }
     int count = look_for_events(server, events);
-    return count == 0 && !some_posted(server) ? sleep_for_events(server, events, timeout_ns) : count;
+    bool is_over = count > 0 || some_posted(server) || server->turn_first != NULL;
+    return is_over ? count : sleep_for_events(server, events, timeout_ns);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -355,6 +420,10 @@ static void take_event(swp__server *server, const swp__event *event)
     }
     c->readable = c->readable || (event->what & SWP__READABLE) != 0;
     c->writable = c->writable || (event->what & SWP__WRITABLE) != 0;
+    if (c->shm != NULL) {
+        swp__shm_socket_is_ready(c->shm);
+        c->writable = true; /* there may be room in the ring */
+    }
     c->end_seen = c->end_seen || (event->what & SWP__ENDED) != 0;
     if ((event->what & SWP__GONE) != 0 && !c->is_stdio) {
         swp__connection_drop(c, "the peer is gone");
@@ -453,6 +522,7 @@ bool swp__server_step(swp__server *server, int64_t most_ns)
     for (int i = 0; i < count; i++) {
         take_event(server, &events[i]);
     }
+    look_at_rings(server);
     swp__server_take_posted(server);
     accept_all(server);
     work(server);

@@ -114,7 +114,8 @@ static void socket_close(swp__stream *stream)
     close(stream->in);
 }
 
-const swp__stream_ops swp__socket_stream_ops = {socket_recv, socket_recv_wait, socket_send, socket_shut_output, socket_close};
+const swp__stream_ops swp__socket_stream_ops = {socket_recv,        socket_recv_wait, socket_send,
+                                                socket_shut_output, socket_close,     NULL};
 
 swp__stream swp__stream_from_socket(int fd)
 {

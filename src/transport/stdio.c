@@ -69,7 +69,7 @@ static void pipe_close(swp__stream *stream)
     }
 }
 
-static const swp__stream_ops pipe_ops = {pipe_recv, NULL, pipe_send, pipe_shut_output, pipe_close};
+static const swp__stream_ops pipe_ops = {pipe_recv, NULL, pipe_send, pipe_shut_output, pipe_close, NULL};
 
 /* 1 changed, 0 it was non-blocking or a regular file, which never blocks; -1 failed. */
 static int make_non_blocking(int fd, const struct stat *info)

@@ -80,6 +80,9 @@ void swp__stream_drop_fds(swp__stream *stream)
 
 int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t deadline_ns)
 {
+    if (stream->ops->wait != NULL) {
+        return stream->ops->wait(stream, in, out, deadline_ns);
+    }
     struct pollfd ends[2] = {{.fd = in ? stream->in : -1, .events = POLLIN}, {.fd = out ? stream->out : -1, .events = POLLOUT}};
     for (;;) {
         uint64_t now = deadline_ns == SWP__NO_DEADLINE ? 0 : swp__now_ns(&swp__system_clock);

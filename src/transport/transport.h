@@ -1,5 +1,5 @@
-/* Moves bytes between two ends: a Unix socket, loopback TCP, a pair of pipes (stdio), or memory in a simulation. Knows
- * nothing of frames.
+/* Moves bytes between two ends: a Unix socket, loopback TCP, a pair of pipes (stdio), shared memory (shm.h), or memory in a
+ * simulation. Knows nothing of frames.
  *
  *     address ── listen ──> acceptor ── accept ──> stream ── recv, send, close
  *        └────── connect ─────────────────────────> stream
@@ -43,6 +43,8 @@ typedef struct swp__stream_ops {
     ssize_t (*send)(swp__stream *stream, const struct iovec *iovecs, int count, const int *fd);
     void (*shut_output)(swp__stream *stream);
     void (*close)(swp__stream *stream);
+    /* as swp__stream_wait; NULL: poll the descriptors */
+    int (*wait)(const swp__stream *stream, bool in, bool out, uint64_t deadline_ns);
 } swp__stream_ops;
 
 /* A connected end. Zero means closed. */
@@ -95,7 +97,7 @@ int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t dead
  * `count`. */
 int swp__iovecs_advance(struct iovec *iovecs, int count, size_t done);
 
-/* Connects to unix:, shm: (its socket) or tcp:. In this order: BAD_PARAM an address one cannot connect to; REFUSED
+/* Connects to unix:, shm: (its socket; shm.h does the rest) or tcp:. In this order: BAD_PARAM an address one cannot connect to; REFUSED
  * nobody listens, no such file, or not allowed (the text says which, and what to do); TIMED_OUT; NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__connect(const swp__address *address, uint64_t deadline_ns, swp__stream *stream,
                                        swp_error *error);

@@ -169,7 +169,6 @@ typedef struct swp__wire_shm_open {
     uint64_t ring_bytes; /* of one ring */
 } swp__wire_shm_open;
 
-/* Each of the three replies to SHM_OPEN. */
 typedef struct swp__wire_shm_granted {
     uint64_t ring_bytes;
 } swp__wire_shm_granted;

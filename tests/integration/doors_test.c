@@ -723,16 +723,22 @@ static void check_live_restart(const char *scheme)
 
 RESTART_TEST(unix, "unix:")
 RESTART_TEST(tcp, "tcp:")
+RESTART_TEST(shm, "shm:")
 RESTART_TEST(spawn, "spawn:")
 
 DOOR_TESTS(unix, "unix:")
 DOOR_TESTS(tcp, "tcp:")
+DOOR_TESTS(shm, "shm:")
 DOOR_TESTS(spawn, "spawn:")
 DOOR_TESTS(inproc, "inproc:")
 
 TEST(unix_frames_smaller_than_series_and_results)
 {
     check_small_frames("unix:");
+}
+TEST(shm_frames_smaller_than_series_and_results)
+{
+    check_small_frames("shm:");
 }
 TEST(tcp_frames_smaller_than_series_and_results)
 {

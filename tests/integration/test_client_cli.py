@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import served  # noqa: E402
 
-DOORS = ["unix", "tcp", "spawn", "inproc"]
+DOORS = ["unix", "tcp", "shm", "spawn", "inproc"]
 
 
 def run(sweepd, *words, **options):
@@ -53,6 +53,8 @@ def service(sweepd, tmp_path):
 
 
 def url_of(service, door):
+    if door == "shm":
+        return f"shm:{service.path}"
     return f"{door}:" if door in ("spawn", "inproc") else service.url(door)
 
 
@@ -84,7 +86,7 @@ def test_every_door_kernel_and_thread_count_gives_the_same_hash_as_version_1(swe
                 pnl = np.array([combo["pnl"] for combo in out["combos"]], "<f8")
                 trades = np.array([combo["trades"] for combo in out["combos"]], "<i8")
                 hashes[kernel, door] = hashlib.sha256(pnl.tobytes() + trades.tobytes()).hexdigest()
-    assert len(hashes) == 2 + 4 * 5
+    assert len(hashes) == 2 + len(DOORS) * 5
     assert set(hashes.values()) == {hashes["version 1", "unix"]}, hashes
 
 

@@ -19,7 +19,7 @@ import served  # noqa: E402
 
 package = pytest.importorskip("sweepd", reason="the Python package is not in this environment: run make python")
 
-DOORS = ["inproc", "unix", "tcp", "spawn"]
+DOORS = ["inproc", "unix", "tcp", "shm", "spawn"]
 LENGTHS = range(6, 60)
 PATIENCE = 60
 
@@ -35,10 +35,15 @@ def close():
     return served.study_close(5000)
 
 
+def url_of(service, sweepd, door):
+    urls = {"inproc": "inproc:", "spawn": f"spawn:{sweepd}", "shm": f"shm:{service.path}"}
+    return urls.get(door) or service.url(door)
+
+
 @pytest.fixture(params=DOORS)
 def engine(request, sweepd, service):
     door = request.param
-    url = {"inproc": "inproc:", "spawn": f"spawn:{sweepd}"}.get(door) or service.url(door)
+    url = url_of(service, sweepd, door)
     with package.connect(url, timeout=PATIENCE) as engine:
         yield engine
 
@@ -326,7 +331,7 @@ with sweepd.connect(sys.argv[1], timeout=None) as engine:
 @pytest.mark.parametrize("door", DOORS)
 def test_ctrl_c_cancels_on_the_server_and_leaves_the_client_usable(sweepd, service, tmp_path, door):
     np.save(tmp_path / "close.npy", served.study_close(60_000))
-    url = {"inproc": "inproc:", "spawn": f"spawn:{sweepd}"}.get(door) or service.url(door)
+    url = url_of(service, sweepd, door)
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, url, str(tmp_path / "close.npy")], capture_output=True,
                           text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

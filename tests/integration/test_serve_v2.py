@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from support.ring_peer import RingPeer
 from support.served import (BAD_FRAME, BAD_PARAM, CANCEL, CANCELLED, DROP, ECHO, FIND, HASH, HELLO, LIMIT, LIST, LOAD,
                             LOAD_BEGIN, LOAD_COMMIT, LOAD_FD, LOAD_PART, MORE, NAME, NOT_FOUND, OK, OPEN, PATIENCE,
                             SHM_OPEN, SHUTTING_DOWN, STATS, STRATEGIES, SWEEP, UNKNOWN, Peer, Served, frame,
@@ -22,11 +23,14 @@ def served(sweepd, tmp_path):
         yield server
 
 
-@pytest.fixture(params=["unix", "tcp", "stdio"])
+@pytest.fixture(params=["unix", "tcp", "stdio", "shm"])
 def peer(request, sweepd, tmp_path):
     if request.param == "stdio":
         with Peer.spawn(sweepd) as spawned:
             yield spawned
+    elif request.param == "shm":
+        with Served(sweepd, tmp_path) as server, RingPeer.connect(server.url("unix")) as connected:
+            yield connected
     else:
         with Served(sweepd, tmp_path, listen=(request.param,)) as server, server.peer(request.param) as connected:
             yield connected
@@ -444,8 +448,11 @@ def raw(opcode, payload=b"", flags=0, reserved=0, id=1):
 
 REFUSED = {
     "unknown opcode": (raw(0x7F), UNKNOWN, 4),
-    "shared memory is not here yet": (raw(SHM_OPEN, struct.pack("<Q", 1 << 16)), UNKNOWN, 4),
-    "a descriptor is not taken yet": (raw(LOAD_FD, struct.pack("<QII", 1, 1, 0)), UNKNOWN, 4),
+    "shared memory without a descriptor": (raw(SHM_OPEN, struct.pack("<Q", 1 << 16)), BAD_FRAME, 4),
+    "a ring of no power of two": (raw(SHM_OPEN, struct.pack("<Q", 100_000)), BAD_PARAM, 12),
+    "a ring that is too short": (raw(SHM_OPEN, struct.pack("<Q", 1 << 15)), BAD_PARAM, 12),
+    "a ring above the limit": (raw(SHM_OPEN, struct.pack("<Q", 1 << 25)), LIMIT, None),
+    "a series without its descriptor": (raw(LOAD_FD, struct.pack("<QII", 1, 1, 0)), BAD_FRAME, 4),
     "unknown flag": (raw(ECHO, flags=1), BAD_FRAME, 5),
     "reserved bits": (raw(ECHO, reserved=1), BAD_FRAME, 6),
     "no room for the fixed part": (raw(LOAD, bytes(15)), BAD_FRAME, None),

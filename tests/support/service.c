@@ -11,7 +11,8 @@
 #include "transport/transport.h"
 
 struct service {
-    char url[SWP__ADDRESS_TEXT_SIZE];
+    char url[SWP__ADDRESS_TEXT_SIZE];        /* what clients take */
+    char listens_at[SWP__ADDRESS_TEXT_SIZE]; /* of shm: its socket */
     bool listens;
     uint32_t threads;
     uint64_t max_frame;
@@ -31,14 +32,17 @@ static void *serve(void *context)
     return NULL;
 }
 
-/* At s->url, which then is the address as bound. */
+/* s->url then is the address as bound. */
 static void listen_at_url(service *s)
 {
     swp__address address;
     swp__acceptor acceptor;
-    assert_int_equal(swp__address_parse(s->url, &address, NULL), SWP_OK);
+    assert_int_equal(swp__address_parse(s->listens_at, &address, NULL), SWP_OK);
     assert_int_equal(swp__listen(&address, NULL, &acceptor, NULL), SWP_OK);
-    swp__address_print(&acceptor.address, s->url);
+    swp__address_print(&acceptor.address, s->listens_at);
+    if (strncmp(s->url, "shm:", 4) != 0) {
+        memcpy(s->url, s->listens_at, sizeof s->url);
+    }
     assert_int_equal(swp__server_add_acceptor(s->server, &acceptor, NULL), SWP_OK);
 }
 
@@ -83,9 +87,12 @@ service *service_start(const char *scheme, uint32_t threads, uint64_t max_frame)
     *s = (service){.listens = true, .threads = threads, .max_frame = max_frame};
     snprintf(name, sizeof name, "service%d", count++);
     if (strcmp(scheme, "unix:") == 0) {
-        snprintf(s->url, sizeof s->url, "unix:%.500s", temp_path(name));
+        snprintf(s->listens_at, sizeof s->listens_at, "unix:%.500s", temp_path(name));
+    } else if (strcmp(scheme, "shm:") == 0) {
+        snprintf(s->listens_at, sizeof s->listens_at, "unix:%.500s", temp_path(name));
+        snprintf(s->url, sizeof s->url, "shm:%.500s", temp_path(name));
     } else if (strcmp(scheme, "tcp:") == 0) {
-        snprintf(s->url, sizeof s->url, "tcp:127.0.0.1:0");
+        snprintf(s->listens_at, sizeof s->listens_at, "tcp:127.0.0.1:0");
     } else {
         snprintf(s->url, sizeof s->url, "%s%s", scheme, strcmp(scheme, "spawn:") == 0 ? SWP_PROGRAM : "");
         s->listens = false;

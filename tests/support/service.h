@@ -6,7 +6,7 @@
 
 typedef struct service service;
 
-/* Listens at "unix:" or "tcp:" (places of its own); nothing to do for spawn: and inproc:. `threads` and `max_frame` (0: the
+/* Listens at "unix:", "shm:" or "tcp:" (places of its own); nothing to do for spawn: and inproc:. `threads` and `max_frame` (0: the
  * standard) are the server's. */
 service *service_start(const char *scheme, uint32_t threads, uint64_t max_frame);
 
