@@ -363,6 +363,14 @@ static void reached_end(swp__connection *c)
     }
 }
 
+static void drop_failed(swp__connection *c, int failure)
+{
+    if (failure == EPROTO) {
+        swp__log_peer(c, "closed: what it wrote to shared memory, or to the socket beside it, cannot be");
+    }
+    swp__connection_drop(c, strerror(failure));
+}
+
 /* One read; false: there is nothing more to read just now. */
 static bool read_once(swp__connection *c, size_t *read_bytes)
 {
@@ -382,11 +390,8 @@ static bool read_once(swp__connection *c, size_t *read_bytes)
         return false;
     }
     if (got <= 0) {
-        if (got == -EPROTO) {
-            swp__log_peer(c, "closed: what it wrote to shared memory, or to the socket beside it, cannot be");
-        }
         if (got < 0) {
-            swp__connection_drop(c, strerror((int)-got));
+            drop_failed(c, (int)-got);
         } else {
             reached_end(c);
         }
@@ -494,8 +499,7 @@ static bool write_once(swp__connection *c)
     }
     ssize_t done = swp__stream_send(&c->stream, pieces, count, NULL);
     if (done < 0 && done != -EAGAIN) {
-        c->failed = true;
-        swp__connection_drop(c, strerror((int)-done));
+        drop_failed(c, (int)-done);
         return false;
     }
     if (done > 0) {
@@ -522,6 +526,18 @@ static void write_turn(swp__connection *c)
 
 /* ---- the whole ---- */
 
+/* Shared memory: its ring is looked at from now on, and what the socket was told of is taken, even if nothing else is read. */
+static void catch_up(swp__connection *c)
+{
+    if (!c->is_watched) {
+        swp__server_watch(c->server, c);
+    }
+    int failure = swp__shm_catch_up(&c->stream);
+    if (failure != 0) {
+        drop_failed(c, -failure);
+    }
+}
+
 /* Everything it asked for is answered and has left, or never will be. */
 static bool is_over(const swp__connection *c)
 {
@@ -536,8 +552,8 @@ static bool has_more_to_do(const swp__connection *c)
 
 void swp__connection_turn(swp__connection *c)
 {
-    if (c->shm != NULL && !c->is_watched) {
-        swp__server_watch(c->server, c);
+    if (c->shm != NULL) {
+        catch_up(c);
     }
     if (swp__stream_is_open(&c->stream)) {
         read_turn(c);

@@ -233,17 +233,17 @@ int swp__shm_read_socket(swp__stream *stream)
     swp__shm *shm = stream->context;
     uint8_t bytes[256];
     struct iovec piece = {bytes, sizeof bytes};
-    while (!shm->ended && stream->fds_count < SWP__FDS_MAX) {
+    bool has_more = !shm->ended;
+    while (has_more && stream->fds_count < SWP__FDS_MAX) {
+        uint8_t fds_before = stream->fds_count;
         ssize_t got = swp__socket_stream_ops.recv(stream, &piece, 1);
         int failure = take_socket(shm, bytes, got);
         if (failure != 0) {
             return failure;
         }
-        if (got == -EAGAIN) {
-            shm->socket_is_ready = false;
-            return 0;
-        }
+        has_more = got == (ssize_t)sizeof bytes || stream->fds_count > fds_before; /* a descriptor ends a read early */
     }
+    shm->socket_is_ready = has_more;
     return 0;
 }
 
@@ -271,15 +271,14 @@ static ssize_t take(const swp__stream *stream, const struct iovec *iovecs, int c
 static ssize_t shm_recv(swp__stream *stream, const struct iovec *iovecs, int count)
 {
     swp__shm *shm = stream->context;
-    ssize_t got = take(stream, iovecs, count);
-    if (got != 0) {
+    int failure = 0;
+    /* what was told of is read before we sleep again: a full socket takes no wake */
+    if (shm->socket_is_ready || shm->looks == LOOKS) {
         shm->looks = 0;
-        return got;
+        failure = swp__shm_read_socket(stream);
     }
-    if (shm->socket_is_ready || ++shm->looks % LOOKS == 0) {
-        int failure = swp__shm_read_socket(stream);
-        got = failure != 0 ? failure : take(stream, iovecs, count);
-    }
+    ssize_t got = failure != 0 ? failure : take(stream, iovecs, count);
+    shm->looks = got == 0 ? shm->looks + 1 : 0;
     return got != 0 ? got : shm->ended ? 0 : -EAGAIN;
 }
 
@@ -457,6 +456,11 @@ void swp__shm_awake(swp__shm *shm)
         shm->is_asleep = false;
         swp__ring_awake(&shm->ring);
     }
+}
+
+int swp__shm_catch_up(swp__stream *stream)
+{
+    return ((swp__shm *)stream->context)->socket_is_ready ? swp__shm_read_socket(stream) : 0;
 }
 
 bool swp__shm_was_woken(swp__shm *shm)

@@ -51,8 +51,12 @@ bool swp__shm_has_input(const swp__shm *shm);
 bool swp__shm_sleep(swp__shm *shm);
 void swp__shm_awake(swp__shm *shm);
 
-/* The poller has told of the socket: the next read looks at it. */
+/* The poller has told of the socket: the next read looks at it, or swp__shm_catch_up. */
 void swp__shm_socket_is_ready(swp__shm *shm);
+
+/* Looks at the socket if it was told of, whether anything else is to be read or not: a full socket takes no wake. As
+ * swp__shm_read_socket. */
+int swp__shm_catch_up(swp__stream *stream);
 
 /* Has a read taken a wake from the socket since this was last asked? There may be room again then. */
 bool swp__shm_was_woken(swp__shm *shm);
