@@ -58,10 +58,10 @@ check:
 	@$(VENV_MESON) install -C build-sanitize --no-rebuild --quiet --tags python-runtime --destdir package
 	@MESON="$(VENV_MESON)" tools/run_tests build-sanitize
 
-# BENCH passes options on: make bench BENCH="--rounds 10 --shapes randwalk". ONLY=live: live sessions alone.
+# BENCH passes options on: make bench BENCH="--rounds 10 --shapes randwalk". ONLY=live, ONLY=python: one of the others, alone.
 bench:
 	@tools/setup ci
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(filter python,$(ONLY))
 	@.venv/bin/python bench/$(if $(ONLY),$(ONLY),kernels).py $(BENCH)
 
 # The C sources as .clang-format says, which is for Debian 12's clang-format (14).

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from figures import cpu_times, machine, spread
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM, BENCH = os.path.join(ROOT, "build/sweepd"), os.path.join(ROOT, "build/bench/live")
 BARS = 150_000
@@ -28,22 +30,6 @@ with sweepd.connect(sys.argv[1]) as engine, engine.live(length=int(sys.argv[2]))
 
 def run(*words):
     return json.loads(subprocess.run(list(map(str, words)), check=True, capture_output=True, text=True).stdout)
-
-
-def cpu_times():
-    with open("/proc/stat") as stat:
-        fields = list(map(int, stat.readline().split()[1:]))
-    return fields[7], sum(fields)
-
-
-def machine():
-    with open("/proc/cpuinfo") as info:
-        model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "?")
-    return f"{model}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
-
-
-def spread(values, digits=2):
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}..{max(values):.{digits}f})"
 
 
 def python():

@@ -1,5 +1,8 @@
-"""bench/kernels.py: that it times only what was proved, and what it reports. How fast anything is, no test says."""
+"""bench/kernels.py and bench/python.py: that they time only what was proved, and what they report. How fast anything is, no test
+says."""
+import importlib.util
 import json
+import re
 import subprocess
 import sys
 
@@ -56,3 +59,23 @@ def test_a_contender_that_differs_ends_the_run(monkeypatch, tmp_path):
     assert kernels.prove(same, close_path) == "1"
     with pytest.raises(SystemExit, match="other is not identical to the reference.*combo 3"):
         kernels.prove([*same, Contender("other", 2, tmp_path)], close_path)
+
+
+def test_the_python_bench_tells_every_goal_and_what_came_of_it(sweepd):
+    words = [sys.executable, ROOT / "bench" / "python.py", "--rounds", "1", "--trips", "5", "--sweeps", "2", "--bars", "2000"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    goals = [line for line in done.stdout.splitlines() if "at most" in line]
+    assert len(goals) == 10 and all("**met**" in line or "**missed**" in line for line in goals)
+    for table in "echo, microseconds", "80 combos over 2,000 bars", "a whole sweep call|skipped: sweepd-http", "steal":
+        assert re.search(table, done.stdout)
+
+
+def test_the_python_bench_ends_where_numbers_differ(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    spec = importlib.util.spec_from_file_location("bench_python", ROOT / "bench" / "python.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.gate({"one": b"12", "two": b"12"}, b"12")
+    with pytest.raises(SystemExit, match="two gives other numbers: nothing is timed"):
+        module.gate({"one": b"12", "two": b"13"}, b"12")

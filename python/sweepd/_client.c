@@ -68,12 +68,12 @@ void swp__py_end(swp__py_client *self, swp__py_series *series)
 
 static PyObject *client_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"url", "timeout_ms", "token", "threads", "name", NULL};
+    static char *names[] = {"url", "timeout_ms", "token", "threads", "name", "spin_us", NULL};
     const char *url, *name;
     Py_buffer token = {0};
     swp_client_options options = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sIy*Is:Client", names, &url, &options.timeout_ms, &token,
-                                     &options.threads, &name)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sIy*IsI:Client", names, &url, &options.timeout_ms, &token,
+                                     &options.threads, &name, &options.spin_us)) {
         return NULL;
     }
     options.token = token.len > 0 ? token.buf : NULL;
@@ -401,7 +401,7 @@ static PyMethodDef client_methods[] = {
 #define SLOT(function) ((void *)(uintptr_t)(function)) /* ISO C has no direct way */
 
 static PyType_Slot client_slots[] = {
-    {Py_tp_doc, "Client(url, timeout_ms, token, threads, name)"},
+    {Py_tp_doc, "Client(url, timeout_ms, token, threads, name, spin_us)"},
     {Py_tp_new, SLOT(client_new)},
     {Py_tp_dealloc, SLOT(client_dealloc)},
     {Py_tp_methods, client_methods},

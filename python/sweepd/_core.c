@@ -135,6 +135,7 @@ static bool add_constants(PyObject *module)
            PyModule_AddIntConstant(module, "GRID_AXES", SWP_GRID_AXES) == 0 &&
            PyModule_AddIntConstant(module, "GRID_PAIRS", SWP_GRID_PAIRS) == 0 &&
            PyModule_AddIntConstant(module, "NO_TIMEOUT", (long)SWP_NO_TIMEOUT) == 0 &&
+           PyModule_AddIntConstant(module, "NO_SPIN", (long)SWP_NO_SPIN) == 0 &&
            PyModule_AddIntConstant(module, "ENTRY_FIRST", SWP_ENTRY_FIRST) == 0 &&
            PyModule_AddIntConstant(module, "ENTRY_CROSS", SWP_ENTRY_CROSS) == 0 &&
            PyModule_AddIntConstant(module, "ALLOW_NAN", SWP_ALLOW_NAN) == 0 &&

@@ -4,6 +4,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import json
+import math
 import os
 import sys
 import sysconfig
@@ -113,10 +114,14 @@ class Engine:
     As a context manager it is closed at the end.
     """
 
-    def __init__(self, url: str, timeout: float | None, token: bytes, threads: int | None, name: str) -> None:
+    def __init__(
+        self, url: str, timeout: float | None, token: bytes, threads: int | None, name: str, spin_us: int | None,
+    ) -> None:
         self.url = url
         self._left: collections.deque[_core.Series] = collections.deque()
-        self._core = _core.Client(_own_program(url), timeout_ms(timeout), token, _inputs.threads_count(threads, THREADS_MAX), name)
+        self._core = _core.Client(
+            _own_program(url), timeout_ms(timeout), token, _inputs.threads_count(threads, THREADS_MAX), name, _inputs.spin_us(spin_us),
+        )
         self._max_memory, self._max_combos, self.threads, numbers_id, self.version = self._core.server()
         self.numbers_id = numbers_id.hex()  #: engines with the same one compute the same numbers
 
@@ -242,23 +247,23 @@ class Engine:
             return self._sweep(loaded, grid, spans, request)
 
     def _sweep(self, series: Series, grid: Grid, windows: npt.NDArray[np.uint64], request: tuple[Any, ...]) -> Sweep:
-        rows = grid.combos * max(1, len(windows))
+        has_windows = len(windows) > 0
+        shape = (len(windows), grid.combos) if has_windows else (grid.combos,)
+        rows = math.prod(shape)
         if rows > self._max_combos:
             raise LimitExceeded(f"{grid.combos} combos in {max(1, len(windows))} windows: the engine's limit is {self._max_combos}")
-        shape = (max(1, len(windows)), grid.combos)
         try:
-            cells = tuple(np.empty(shape, kind) for kind in CELL_TYPES)
+            cells = tuple([np.empty(shape, kind) for kind in CELL_TYPES])
             finished = np.zeros(shape, np.uint8)
         except (MemoryError, ValueError):
             raise OutOfMemory(f"no memory for {rows} results of {8 * len(CELL_TYPES) + 1} bytes") from None
-        has_windows = len(windows) > 0
-        columns = cells if has_windows else tuple(column[0] for column in cells)
-        sweep = Sweep(grid, None, columns, series.bars, windows if has_windows else None)
+        sweep = Sweep(grid, None, cells, series.bars, windows if has_windows else None)
         try:
             self._core.sweep(series._core, grid.form, grid.lists, grid.combos, windows, cells, finished, *request)
         except BaseException as error:
             if not isinstance(error, SweepdError) or isinstance(error, (Cancelled, TimedOut, ConnectionClosed)):
-                error.partial = sweep._take(np.flatnonzero(finished.all(axis=0)))  # type: ignore[attr-defined]
+                whole = finished.all(axis=0) if has_windows else finished
+                error.partial = sweep._take(np.flatnonzero(whole))  # type: ignore[attr-defined]
             if isinstance(error, TimedOut):
                 error.add_note("sweep(..., timeout=None) waits as long as it takes; what was finished is in .partial")
             raise
@@ -396,7 +401,7 @@ class Engine:
 
 def connect(
     url: str = "unix:", *, timeout: float | None = 30, token: bytes | str = b"", threads: int | None = None,
-    name: str = "python",
+    name: str = "python", spin_us: int | None = None,
 ) -> Engine:
     """An engine at one of
 
@@ -410,8 +415,10 @@ def connect(
     token    for a daemon that asks for one
     threads  of the engine of inproc: and spawn:; None: the CPUs this process may use
     name     for the daemon's log
+    spin_us  microseconds to look for an answer before sleeping, which makes short calls quicker and costs CPU time meanwhile;
+             0: never; None: 20, where the process may use two CPUs and while it pays
 
     Raises BadParam for the address or an option; ConnectionRefused, TimedOut, ConnectionClosed; Denied (the token); Busy (too
     many connections); Unknown (no common version of the protocol).
     """
-    return Engine(url, timeout, token.encode() if isinstance(token, str) else token, threads, name)
+    return Engine(url, timeout, token.encode() if isinstance(token, str) else token, threads, name, spin_us)

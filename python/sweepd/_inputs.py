@@ -27,6 +27,9 @@ class ArrowStream(Protocol):
 
 Closes = npt.ArrayLike | ArrowArray | ArrowStream
 
+NO_WINDOWS = np.empty((0, 3), np.uint64)
+SPIN_MAX = 1_000_000  # microseconds
+
 ENTRIES = {"first": _core.ENTRY_FIRST, "cross": _core.ENTRY_CROSS}
 ALLOWED = {"nan": _core.ALLOW_NAN, "inf": _core.ALLOW_INF, "nonpositive": _core.ALLOW_NONPOSITIVE}
 
@@ -199,7 +202,7 @@ def params(rows: Any) -> npt.NDArray[np.int64]:
 def windows(spans: Any) -> npt.NDArray[np.uint64]:
     """[0, 3] stands for None: the whole series."""
     if spans is None:
-        return np.empty((0, 3), np.uint64)
+        return NO_WINDOWS
     array = _integers(spans, "windows", "windows", 3)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"windows has shape {array.shape}: expected (n, 3): warm, begin, end")
@@ -227,3 +230,12 @@ def threads_count(threads: int | None, most: int = 2**32 - 1) -> int:
     if not 1 <= threads <= most:
         raise BadParam(f"threads is {threads}, expected 1..{most} or None")
     return threads
+
+
+def spin_us(spin: int | None) -> int:
+    """0 stands for None: the library's own."""
+    if spin is None:
+        return 0
+    if not 0 <= spin <= SPIN_MAX:
+        raise BadParam(f"spin_us is {spin}, expected 0..{SPIN_MAX} or None")
+    return spin or _core.NO_SPIN

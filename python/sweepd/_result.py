@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 from typing import Any
 
@@ -33,7 +34,6 @@ class Sweep:
     pnl: Floats  #: percentage points, fees taken, closed trades only
     trades: Integers  #: closed trades
     first_bar: Integers  #: first bar that may trade where both averages are valid, from 0; -1: none
-    open: OpenTrades
     bars: int  #: bars of the series
     windows: npt.NDArray[np.uint64] | None  #: [windows, 3] warm, begin, end; None: the whole series
 
@@ -42,8 +42,12 @@ class Sweep:
     ) -> None:
         self._grid, self._index, self._columns = grid, index, columns
         self.pnl, self.trades, self.first_bar = columns[:3]
-        self.open = OpenTrades(*columns[3:])
         self.bars, self.windows = bars, windows
+
+    @functools.cached_property
+    def open(self) -> OpenTrades:
+        """Each combo's trade still open at the last bar."""
+        return OpenTrades(*self._columns[3:])
 
     @property
     def _places(self) -> Integers:
@@ -93,7 +97,7 @@ class Sweep:
             table["window"] = np.repeat(np.arange(times), len(self))
         for name, lengths in ("length", self.lengths), ("length3", self.lengths3):
             if lengths is not None:
-                table[name] = np.tile(lengths, times)
+                table[name] = lengths if times == 1 else np.tile(lengths, times)
         for name, values in zip(NAMES, self.params.T, strict=True):
             table[name] = np.tile(values, times)
         found = ("pnl", "trades", "first_bar", "open_side", "open_entry_bar", "open_entry", "open_last", "open_pnl")
