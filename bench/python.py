@@ -205,10 +205,12 @@ def echoes(options, folder):
         quiet = stack.enter_context(daemon(folder, "quiet", "--spin", "0"))
         bare = stack.enter_context(contextlib.closing(Bare()))
         ours = stack.enter_context(contextlib.closing(Ours(*spinning, None)))
+        shared = stack.enter_context(contextlib.closing(Ours(spinning[0].replace("unix:", "shm:"), spinning[1], None)))
         ours_quiet = stack.enter_context(contextlib.closing(Ours(*quiet, 0)))
         contenders = {
             "bare, across CPUs": (bare, across), "bare, one CPU": (bare, one),
             "ours, default, where the system puts it": (ours, free), "ours, default, across CPUs": (ours, across),
+            "ours, default, `shm:`, across CPUs": (shared, across),
             "ours, without spinning, across CPUs": (ours_quiet, across), "ours, without spinning, one CPU": (ours_quiet, one),
         }
         found = {}
