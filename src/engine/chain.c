@@ -28,14 +28,13 @@ static void write_row(const swp__part *part, uint64_t row, const swp__trade_stat
 static void expand_combos(const swp__sweep *sweep, swp__chain *chain)
 {
     const swp__part *part = chain->part;
-    uint64_t begin = chain->index % part->window_chains * sweep->batch;
-    uint64_t left = part->block.combos_count - begin;
-    uint64_t end = left < sweep->batch ? part->block.combos_count : begin + sweep->batch;
-    uint64_t first_row = chain->index / part->window_chains * part->block.combos_count;
+    uint64_t run = part->block.combos_count;
+    swp__chain_span span = swp__order_chain(&sweep->order, run, sweep->batch, chain->index % part->window_chains);
+    uint64_t first_row = chain->index / part->window_chains * run;
     chain->combos_count = 0;
-    for (uint64_t i = begin; i < end; i++) {
+    for (uint64_t i = span.begin; i < span.end; i++) {
         size_t kept = chain->combos_count;
-        uint64_t at = swp__order_at(&sweep->order, part->block.combos_count, i);
+        uint64_t at = swp__order_at(&sweep->order, run, i);
         swp_params combo = swp_grid_at(&sweep->request.grid, part->block.first_combo + at);
         swp__trade_state_init(&chain->states[kept]);
         if (swp_params_bars_needed(&combo) > chain->slice.bars_count) {
@@ -46,8 +45,8 @@ static void expand_combos(const swp__sweep *sweep, swp__chain *chain)
         chain->rows[kept] = first_row + at;
         chain->combos_count++;
     }
-    chain->rows_count = end - begin;
-    chain->chain_ns = COMBO_NS * (double)(end - begin);
+    chain->rows_count = span.end - span.begin;
+    chain->chain_ns = COMBO_NS * (double)chain->rows_count;
 }
 
 static void begin_chain(swp__slot *slot)

@@ -78,6 +78,13 @@ static uint64_t square_root(uint64_t n)
     return root;
 }
 
+/* As many pieces as pieces of `size` would be, but of one size. */
+static uint64_t evened(uint64_t length, uint64_t size)
+{
+    uint64_t pieces = (length - 1) / size + 1;
+    return (length - 1) / pieces + 1;
+}
+
 swp__order swp__order_of(const swp_grid *grid, uint64_t batch)
 {
     uint64_t row = row_of(grid), rows = grid->combos_count / row;
@@ -85,8 +92,8 @@ swp__order swp__order_of(const swp_grid *grid, uint64_t batch)
         return (swp__order){0};
     }
     swp__order order = {.row = row, .tile_rows = least(square_root(batch), rows)};
-    order.tile_columns = least(batch / order.tile_rows, row);
-    order.tile_rows = least(most(batch / order.tile_columns, 1), rows);
+    order.tile_columns = evened(row, least(batch / order.tile_rows, row));
+    order.tile_rows = evened(rows, least(most(batch / order.tile_columns, 1), rows));
     return order;
 }
 
@@ -99,11 +106,16 @@ uint64_t swp__order_run(const swp__order *order, uint64_t combos)
     return order->row * (rows > order->tile_rows ? rows / order->tile_rows * order->tile_rows : rows);
 }
 
+static bool is_tiled(const swp__order *order, uint64_t run)
+{
+    return order->row != 0 && run % order->row == 0;
+}
+
 /* Bands of tile_rows rows; a band's tiles from left to right; a tile's combos row by row. */
 uint64_t swp__order_at(const swp__order *order, uint64_t run, uint64_t position)
 {
     uint64_t row = order->row;
-    if (row == 0 || run % row != 0) {
+    if (!is_tiled(order, run)) {
         return position;
     }
     uint64_t band_first = position / (order->tile_rows * row) * order->tile_rows;
@@ -113,4 +125,30 @@ uint64_t swp__order_at(const swp__order *order, uint64_t run, uint64_t position)
     uint64_t columns = least(order->tile_columns, row - column_first);
     uint64_t in_tile = in_band - column_first * band_rows;
     return (band_first + in_tile / columns) * row + column_first + in_tile % columns;
+}
+
+static uint64_t tiles_across(const swp__order *order)
+{
+    return (order->row - 1) / order->tile_columns + 1;
+}
+
+uint64_t swp__order_chains(const swp__order *order, uint64_t run, uint64_t batch)
+{
+    if (!is_tiled(order, run)) {
+        return (run - 1) / batch + 1;
+    }
+    return ((run / order->row - 1) / order->tile_rows + 1) * tiles_across(order);
+}
+
+swp__chain_span swp__order_chain(const swp__order *order, uint64_t run, uint64_t batch, uint64_t chain)
+{
+    if (!is_tiled(order, run)) {
+        return (swp__chain_span){chain * batch, least(run, (chain + 1) * batch)};
+    }
+    uint64_t row = order->row, across = tiles_across(order);
+    uint64_t band_first = chain / across * order->tile_rows, column_first = chain % across * order->tile_columns;
+    uint64_t band_rows = least(order->tile_rows, run / row - band_first);
+    uint64_t columns = least(order->tile_columns, row - column_first);
+    uint64_t begin = band_first * row + column_first * band_rows;
+    return (swp__chain_span){begin, begin + band_rows * columns};
 }

@@ -153,7 +153,7 @@ static void size_segment(swp__sweep *plan, sizes *s, int64_t bars_count)
 /* Threads that can be in the sweep at once: one a chain, or one a unit where threads share chains. */
 static uint64_t most_slots(const swp__sweep *plan, double combo_ns)
 {
-    uint64_t chains = ((plan->combos_count - 1) / plan->batch + 1) * plan->windows_count;
+    uint64_t chains = swp__order_chains(&plan->order, plan->combos_count, plan->batch) * plan->windows_count;
     double units = combo_ns * (double)plan->combos_count / SWP__UNIT_NS;
     return plan->kernel->signs != NULL ? most(chains, (uint64_t)fmin(units, SWP__THREADS_MAX) + 1) : chains;
 }

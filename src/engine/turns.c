@@ -162,7 +162,7 @@ static void begin_part(swp__sweep *sweep)
     uint64_t combos_count = left < sweep->part_combos ? left : sweep->part_combos;
     part->block.first_combo = sweep->next_combo;
     part->block.combos_count = combos_count;
-    part->window_chains = (combos_count + sweep->batch - 1) / sweep->batch;
+    part->window_chains = swp__order_chains(&sweep->order, combos_count, sweep->batch);
     part->chains_count = part->window_chains * sweep->windows_count;
     part->next_chain = part->chains_finished = 0;
     part->result = sweep->result;
