@@ -6,7 +6,7 @@ VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args=-fno-sanitize-recover=all -Dpython=enabled -Dpython.platlibdir=/
 
-.PHONY: all demo test test-aarch64 check python bench format install clean
+.PHONY: all demo test test-million test-aarch64 check python bench format install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -40,6 +40,12 @@ test:
 	@ninja -C build --quiet
 	@tools/run_tests build
 
+# A million pairs of a made series and a combo, the certified kernel against the strict one: minutes. SEED=N: others.
+test-million: all
+	@[ "$$(meson introspect --tests build)" != "[]" ] || meson setup --reconfigure build >/dev/null
+	@ninja -C build --quiet
+	@SWEEPD_FUZZ_ROUNDS=22000 SWEEPD_FUZZ_SEED=$(or $(SEED),1) build/tests/kernel_test "certified_is_strict_*"
+
 # The numbers on another architecture: cross-built, run under qemu.
 test-aarch64:
 	@if tools/setup aarch64 && command -v qemu-aarch64 aarch64-linux-gnu-gcc >/dev/null; then \
@@ -58,11 +64,12 @@ check:
 	@$(VENV_MESON) install -C build-sanitize --no-rebuild --quiet --tags python-runtime --destdir package
 	@MESON="$(VENV_MESON)" tools/run_tests build-sanitize
 
-# BENCH passes options on: make bench BENCH="--rounds 10 --shapes randwalk". ONLY=live, ONLY=python: one of the others, alone.
+# All tables of docs/performance.md, about ten minutes; ONLY=shapes: one of them (bench/kernels.py --help names them), ONLY=live,
+# ONLY=python: one of the others. BENCH passes options on: make bench ONLY=shapes BENCH="--rounds 4 --shapes stale".
 bench:
 	@tools/setup ci
 	@$(MAKE) --no-print-directory all $(filter python,$(ONLY))
-	@.venv/bin/python bench/$(if $(ONLY),$(ONLY),kernels).py $(BENCH)
+	@.venv/bin/python bench/$(if $(filter live python,$(ONLY)),$(ONLY).py,kernels.py $(if $(ONLY),--only $(ONLY))) $(BENCH)
 
 # The C sources as .clang-format says, which is for Debian 12's clang-format (14).
 format:

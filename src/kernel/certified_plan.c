@@ -9,14 +9,15 @@ enum { SUPERBLOCK_BARS = 4096, BLOCK_ROWS_MAX = 2048 };
 enum { DENSE_MAX = 128 };
 
 #define TABLE_BYTES_MAX ((size_t)1280 << 10)
-#define AVERAGES_BYTES_MAX ((size_t)1536 << 10) /* 48 of 1024 rows of four lanes: the tile of a product has 44 */
+#define AVERAGES_BYTES_MAX ((size_t)1664 << 10) /* 46 of 576 rows of eight lanes: the tile of a product has 45 */
 
 /* ---- sizes ---- */
 
-/* Long enough that what is computed again for the windows that reach back is little; the bound grows with it. */
+/* Long enough that what is computed again for the windows that reach back is little; the bound grows with it. A word more
+ * than a power of two: closes of the lanes that are a multiple of 4096 bytes apart get into each other's way. */
 int64_t swp__certified_block_rows(const swp__filter_ops *filter, int64_t bars_count, int64_t lead)
 {
-    int64_t most = swp__larger(swp__round_up(lead, SWP__WORD_BARS), SUPERBLOCK_BARS / filter->lanes);
+    int64_t most = swp__larger(swp__round_up(lead, SWP__WORD_BARS), SUPERBLOCK_BARS / filter->lanes + SWP__WORD_BARS);
     int64_t rows = swp__smaller(most, BLOCK_ROWS_MAX);
     return swp__smaller(rows, swp__round_up((bars_count + filter->lanes - 1) / filter->lanes, SWP__WORD_BARS));
 }

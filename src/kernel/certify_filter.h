@@ -68,6 +68,12 @@ typedef struct swp__filter_ops {
     bool (*signs)(const swp__filter_block *block, const swp__filter_combo *combo, const double *smoothed, double *own,
                   uint64_t *down, uint64_t *doubt);
 
+    /* `load` and `signs` in one pass, for a combo that shares its sums with none; the bars of all rows from row 0 on lie in the
+     * slice. False: a close was not finite, or levels are beyond what goes without scaling, or the reference may overflow:
+     * `load` and `signs` then; nothing found holds. */
+    bool (*signs_alone)(const swp__slice *slice, swp__filter_block *block, const swp__filter_combo *combo,
+                        const swp__filter_smooth *smooth, double *own, uint64_t *down, uint64_t *doubt, bool *any_doubt);
+
     /* The two averages of a combo, each for rows 0 .. rows-1, and the signs of their sum for word `word` of each lane:
      * down[lanes] and doubt[lanes], the latter written only if true is returned. Weights and bounds are in units of 1. */
     void (*hma_rows)(const swp__filter_block *block, const swp_params *params, const swp__hma_weights *weights,

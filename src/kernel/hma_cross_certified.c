@@ -50,6 +50,17 @@ static void find_signs(swp__certified_plan *p, const swp__filter_block *block)
     }
 }
 
+/* One combo straight from the closes, if there is but one and all goes plainly. */
+static bool find_signs_alone(swp__certified_plan *p, const swp__slice *slice, swp__filter_block *block,
+                             const swp__filter_smooth *smooth, int64_t to, bool *doubt)
+{
+    bool whole = block->from + block->rows * p->filter->lanes == to;
+    if (p->distinct_count != 1 || p->combos[0].exact_only || p->shares || !whole) {
+        return false;
+    }
+    return p->filter->signs_alone(slice, block, &p->combos[0].filter, smooth, p->own, p->down, p->doubt, doubt);
+}
+
 static void find_averages(swp__certified_plan *p, const swp__filter_block *block)
 {
     size_t done = 0;
@@ -142,9 +153,12 @@ static void superblock(swp__certified_plan *p, const swp__slice *slice, int64_t 
     swp__filter_block block = {.from = from, .lead = p->lead, .sums = p->sums};
     block.rows = swp__round_up((to - from + lanes - 1) / lanes, SWP__WORD_BARS);
     swp__filter_smooth first_smooth = group_smooth(p, 0, swp__certified_group_end(p, 0));
-    bool finite = p->filter->load(slice, &block, &first_smooth);
+    bool doubt = false, alone = find_signs_alone(p, slice, &block, &first_smooth, to, &doubt);
+    bool finite = alone || p->filter->load(slice, &block, &first_smooth);
     swp__certified_begin(p, slice, from, to, finite);
-    if (p->shares) {
+    if (alone) {
+        p->any_doubt[0] = doubt;
+    } else if (p->shares) {
         find_pair_signs(p, &block);
     } else {
         find_signs(p, &block);
