@@ -1,32 +1,34 @@
 #!/usr/bin/env python3
-"""Kernels against numba, one thread each, in one run.
+"""What the kernels take: all the tables of docs/performance.md, each a section that can be run alone.
 
-Every contender is a process of its own that holds the series: the numba reference, and a kernel of one build of the library. First
-the gate: each sweeps once, and whoever differs from the reference in any bit ends the run. Then rounds, in which all take one turn
-after the other, so that what the machine does meanwhile befalls them alike. Ratios are taken within a round.
+Against others (headline, shapes): every contender is a process of its own, on one thread pinned to one CPU, that holds the series: the
+numba reference, and a kernel of one build of the library. First the gate: each sweeps once, and whoever differs from the reference in
+any bit ends the run. Then rounds, in which all take one turn after the other, so that what the machine does meanwhile befalls them
+alike. Ratios are taken within a round. By itself (bench/sweeps.py): `sweepd bench sweep`, which proves before it times.
 
-usage: .venv/bin/python bench/kernels.py [--bars 150000] [--rounds 5] [--shapes randwalk,tick-grid] [--kernels NAME,...]
-           [--builds gcc-O3,clang-O3-native,...] [--out FILE.json]
+usage: .venv/bin/python bench/kernels.py [--only SECTION,...] [--bars 150000] [--rounds 10] [--shapes randwalk,tick-grid]
+           [--kernels NAME,...] [--builds gcc-O3,clang-O3-native,...] [--build] [--out FOLDER]
 
 A kernel joins by its name in sweepd.kernels(). The strict ones run in every build; the others in the first, once for each
-instruction set this machine has (SWP_ISA). Build "installed" is the package in the environment as it is.
+instruction set this machine has (SWP_ISA). Build "installed" is the package in the environment as it is. Each section leaves its tables
+as SECTION.md and every sample as SECTION.json in --out.
 """
 import argparse
 import json
 import os
 import pathlib
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
 
-import numba  # noqa: E402
 import numpy as np  # noqa: E402
 
+import report  # noqa: E402
+import sweeps  # noqa: E402
 from reference import gate, isa  # noqa: E402
 from reference.cases import STUDY_PARAMS  # noqa: E402
 
@@ -63,14 +65,10 @@ def quietly(command, environment=None):
         sys.exit(done.stdout + done.stderr)
 
 
-def compiler_version(name):
-    return subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-
-
 # ---- contenders ----
 
 class Contender:
-    """A process that sweeps when told."""
+    """A process that sweeps when told, on the last CPU there is."""
 
     def __init__(self, name, kernel, package=None, isa_name=None):
         self.name = name
@@ -81,7 +79,8 @@ class Contender:
             environment["SWP_ISA"] = isa_name
         command = [sys.executable, ROOT / "bench" / "contender.py", kernel]
         self.process = subprocess.Popen(
-            list(map(str, command)), env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            list(map(str, command)), env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            preexec_fn=lambda: os.sched_setaffinity(0, [max(os.sched_getaffinity(0))]),
         )
 
     def ask(self, **request):
@@ -106,12 +105,12 @@ def kernels_of(package):
 
 
 def contenders_of(builds, wanted):
-    """numba first, then every kernel of every build as the text above says."""
+    """numba first, then the kernels that are wanted of every build as the text above says."""
     found = [Contender("numba", "numba")]
     for build in builds:
         package = package_of(build)
         for kernel in kernels_of(package):
-            if wanted and kernel not in wanted:
+            if kernel not in wanted:
                 continue
             if kernel in STRICT:
                 found.append(Contender(f"{kernel}, {build}", kernel, package))
@@ -124,21 +123,24 @@ def contenders_of(builds, wanted):
 
 def prove(contenders, close_path):
     """The gate. Returns the hash that every timed sweep must have."""
-    tables = {c.name: np.load(c.ask(close=close_path, table=True)["table"]) for c in contenders}
+    answers = {c.name: c.ask(close=close_path, table=True) for c in contenders}
+    tables = {name: np.load(answer["table"]) for name, answer in answers.items()}
     case = gate.Case("gate", np.load(close_path), STUDY_PARAMS)
     for name, table in tables.items():
         texts = gate.differences(case, table, tables["numba"])
         if texts:
             sys.exit(f"{name} is not identical to the reference: {texts[0]}")
-    return contenders[0].ask(close=close_path)["hash"]
+    return answers["numba"]["hash"]
 
 
-def rounds_of(contenders, close_path, rounds, expected):
-    """Seconds by contender, one a round. Each round begins with another contender."""
+def rounds_of(contenders, close_path, rounds, expected, numba_every=1):
+    """Seconds by contender, one a round; numba's, which is slow, only every so many. Each round begins with another contender."""
     seconds = {c.name: [] for c in contenders}
     for turn in range(rounds):
         first = turn % len(contenders)
         for contender in contenders[first:] + contenders[:first]:
+            if contender.name == "numba" and turn % numba_every != 0:
+                continue
             answer = contender.ask(close=close_path)
             if answer["hash"] != expected:
                 sys.exit(f"{contender.name}: round {turn} gave other numbers")
@@ -146,44 +148,85 @@ def rounds_of(contenders, close_path, rounds, expected):
     return seconds
 
 
-def spread(values):
-    return {"min": min(values), "median": statistics.median(values), "max": max(values)}
-
-
-def run_shape(contenders, shape, options):
-    close_path = str(FOLDER / f"{shape}.npy")
-    program = os.environ.get("SWEEPD", str(ROOT / "build" / "sweepd"))
-    quietly([program, "generate", "--shape", shape, "--bars", options.bars, "--out", close_path])
+def run_shape(contenders, shape, options, numba_every=1):
+    close_path = str(options.out / f"{shape}.npy")
+    quietly([program(), "generate", "--shape", shape, "--bars", options.bars, "--out", close_path])
     expected = prove(contenders, close_path)
-    seconds = rounds_of(contenders, close_path, options.rounds, expected)
+    return {"shape": shape, "hash": expected, "seconds": rounds_of(contenders, close_path, options.rounds, expected, numba_every)}
+
+
+def program():
+    return os.environ.get("SWEEPD", str(ROOT / "build" / "sweepd"))
+
+
+def ratios_to(base, own):
+    """How many times as fast, round by round; a base that ran less often stands for the rounds after it."""
+    every = -(-len(own) // len(base))
+    return [base[i // every] / value for i, value in enumerate(own)]
+
+
+def fastest_strict(seconds):
+    """Of each round; None without strict contenders."""
+    of_strict = [values for name, values in seconds.items() if name.split(",")[0] in STRICT]
+    return [min(values) for values in zip(*of_strict, strict=True)] if of_strict else None
+
+
+# ---- sections ----
+
+def headline(options):
+    contenders = contenders_of(options.builds, options.kernels)
+    result = run_shape(contenders, "randwalk", options)
+    end_all(contenders)
+    strict = fastest_strict(result["seconds"])
     rows = []
-    for name, values in seconds.items():
-        ratios = [base / own for base, own in zip(seconds["numba"], values, strict=True)]
-        rows.append({"contender": name, "seconds": spread(values), "times_numba": spread(ratios)})
-    return {"shape": shape, "hash": expected, "rows": rows}
+    for name, values in result["seconds"].items():
+        rows.append([name, report.shown(values, 1e3), report.shown(ratios_to(result["seconds"]["numba"], values)),
+                     report.shown(ratios_to(strict, values)) if strict else "-"])
+    columns = ["", "ms min / median / max", "times as fast as numba", "as the fastest strict loop of the round"]
+    return sweeps.section(
+        "Headline", f"Random walk, {options.bars:,} bars x {len(STUDY_PARAMS)} combos, one pinned thread, {options.rounds} rounds, all identical "
+        f"to the numba reference, hash {result['hash']}.", [report.table(columns, rows)], result)
 
 
-def print_shape(result, options):
-    print(f"\n{result['shape']}, {options.bars:,} bars x {len(STUDY_PARAMS)} combos, one thread, {options.rounds} rounds, "
-          f"all identical to the numba reference, hash {result['hash']}")
-    print(f"{'':36}{'milliseconds':^30}  {'times as fast as numba':^27}")
-    print(f"{'':36}{'min':>10}{'median':>10}{'max':>10}  {'min':>9}{'median':>9}{'max':>9}")
-    for row in result["rows"]:
-        times = "".join(f"{row['seconds'][key] * 1e3:10.2f}" for key in ("min", "median", "max"))
-        ratios = "".join(f"{row['times_numba'][key]:9.2f}" for key in ("min", "median", "max"))
-        print(f"{row['contender']:36}{times}  {ratios}")
+def shapes(options):
+    """numba and the kernels that are not strict, of the first build."""
+    contenders = contenders_of(options.builds[:1], [name for name in options.kernels if name == "certified"] or options.kernels)
+    others = [c for c in contenders if c.name.split(",")[0] not in STRICT]
+    numba_every = max(1, options.rounds // 2)
+    results = [run_shape(others, shape, options, numba_every) for shape in options.shapes]
+    end_all(contenders)
+    names = [c.name for c in others if c.name != "numba"]
+    rows, worst = [], {name: [] for name in names}
+    for result in results:
+        seconds = result["seconds"]
+        row = [result["shape"], report.shown(seconds["numba"], 1e3)]
+        for name in names:
+            ratios = ratios_to(seconds["numba"], seconds[name])
+            worst[name].append((report.spread(ratios)["median"], result["shape"]))
+            row += [report.shown(seconds[name], 1e3), report.shown(ratios)]
+        rows.append(row)
+    rows.append(["worst of the medians", "", *(cell for name in names for cell in (min(worst[name])[1], f"{min(worst[name])[0]:.1f}"))])
+    columns = ["shape", "numba, ms", *(cell for name in names for cell in (f"{name.split(',')[0]}, ms", "times as fast"))]
+    return sweeps.section(
+        "Hard shapes", f"{options.bars:,} bars x {len(STUDY_PARAMS)} combos, one pinned thread, {options.rounds} rounds (numba: every "
+        f"{numba_every}), min / median / max, all identical to the numba reference.", [report.table(columns, rows)], results)
 
 
-def machine(builds):
-    model = "unknown CPU"
-    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            model = line.partition(":")[2].strip()
-    compilers = sorted({BUILDS[build][0] for build in builds if build in BUILDS})
-    return {
-        "cpu": model, "cpus": os.cpu_count(), "python": platform.python_version(), "numba": numba.__version__,
-        "compilers": [compiler_version(name) for name in compilers],
-    }
+def end_all(contenders):
+    for contender in contenders:
+        contender.end()
+
+
+AGAINST_OTHERS = {"headline": headline, "shapes": shapes}
+SECTIONS = ["headline", "threads", "shapes", "bars", "combos", "windows", "product", "one-combo", "cold-start"]
+HARD_SHAPES = ["constant", "flat-noise", "tick-half", "tick-five", "steps", "nan-holes", "inf-holes", "huge", "tiny", "subnormal", "jump-up",
+               "alternating", "coin-flips"]
+
+
+def run_section(name, options, about):
+    if name in AGAINST_OTHERS:
+        return AGAINST_OTHERS[name](options)
+    return sweeps.SECTIONS[name](sweeps.Sweeps(program(), options.out, options.rounds, about["ghz"]))
 
 
 def words_of(text):
@@ -193,30 +236,36 @@ def words_of(text):
 def parse(arguments):
     there = [build for build, (compiler, _) in BUILDS.items() if shutil.which(compiler)]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bars", type=int, default=150_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--shapes", type=words_of, default=["randwalk", "tick-grid"])
-    parser.add_argument("--kernels", type=words_of, default=[], help="only these (all)")
+    parser.add_argument("--only", type=words_of, default=SECTIONS, help=f"of {', '.join(SECTIONS)}")
+    parser.add_argument("--bars", type=int, default=150_000, help="of headline and shapes")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--shapes", type=words_of, default=HARD_SHAPES)
+    parser.add_argument("--kernels", type=words_of, default=["strict", "exact", "certified"], help="of sweepd.kernels()")
     parser.add_argument("--builds", type=words_of, default=there, help=f"of {', '.join(BUILDS)}, installed")
-    parser.add_argument("--out", default=str(FOLDER / "kernels.json"))
-    return parser.parse_args(arguments)
+    parser.add_argument("--build", action="store_true", help="only build what would be timed")
+    parser.add_argument("--out", type=pathlib.Path, default=FOLDER)
+    options = parser.parse_args(arguments)
+    unknown = set(options.only) - set(SECTIONS)
+    if unknown:
+        parser.error(f"--only {','.join(sorted(unknown))}: there are {', '.join(SECTIONS)}")
+    return options
 
 
 def main(arguments):
     options = parse(arguments)
-    FOLDER.mkdir(exist_ok=True)
-    about = machine(options.builds)
-    print(", ".join([about["cpu"], f"{about['cpus']} CPUs", f"numba {about['numba']}", *about["compilers"]]))
-    contenders = contenders_of(options.builds, options.kernels)
-    results = []
-    for shape in options.shapes:
-        results.append(run_shape(contenders, shape, options))
-        print_shape(results[-1], options)
-    for contender in contenders:
-        contender.end()
-    report = {"machine": about, "bars": options.bars, "combos": len(STUDY_PARAMS), "rounds": options.rounds, "shapes": results}
-    pathlib.Path(options.out).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    print(f"\nwritten to {options.out}")
+    options.out.mkdir(exist_ok=True, parents=True)
+    if options.build:
+        for build in options.builds:
+            package_of(build)
+        return
+    compilers = sorted({BUILDS[build][0] for build in options.builds if build in BUILDS})
+    about = report.machine(compilers, ROOT / "build" / "bench" / "clock")
+    print(report.machine_line(about))
+    for name in options.only:
+        begun = time.monotonic()
+        section = run_section(name, options, about)
+        print("\n" + report.write(options.out, name, section, about))
+        print(f"{time.monotonic() - begun:.0f} s; {options.out / name}.md, .json", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,11 @@ import pytest
 import sweepd as package
 from conftest import ROOT
 
+sys.path.append(str(ROOT / "bench"))
+
+import kernels  # noqa: E402
+import report  # noqa: E402
+
 
 def run(sweepd, *options):
     command = [sys.executable, ROOT / "bench" / "kernels.py", "--builds", "installed", "--bars", "500", "--rounds", "3", *options]
@@ -20,20 +25,42 @@ def run(sweepd, *options):
     )
 
 
-def test_every_kernel_joins_by_its_name_and_every_shape_is_proved(sweepd, tmp_path):
-    done = run(sweepd, "--shapes", "randwalk,nan-holes", "--out", tmp_path / "out.json")
+def test_every_kernel_joins_by_its_name_and_each_table_is_of_the_samples(sweepd, tmp_path):
+    done = run(sweepd, "--only", "headline", "--kernels", ",".join(package.kernels()), "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    report = json.loads((tmp_path / "out.json").read_text())
-    assert [shape["shape"] for shape in report["shapes"]] == ["randwalk", "nan-holes"]
-    for shape in report["shapes"]:
-        names = [row["contender"] for row in shape["rows"]]
-        assert names[0] == "numba"
-        assert {name.split(",")[0].split()[0] for name in names[1:]} == set(package.kernels())
-        for row in shape["rows"]:
-            assert 0 < row["seconds"]["min"] <= row["seconds"]["median"] <= row["seconds"]["max"]
-            assert row["times_numba"]["min"] <= row["times_numba"]["median"] <= row["times_numba"]["max"]
-        assert shape["rows"][0]["times_numba"] == {"min": 1, "median": 1, "max": 1}
-        assert f"hash {shape['hash']}" in done.stdout
+    samples = json.loads((tmp_path / "headline.json").read_text())["samples"]
+    names = list(samples["seconds"])
+    assert names[0] == "numba"
+    assert {name.split(",")[0].split()[0] for name in names[1:]} == set(package.kernels())
+    table = (tmp_path / "headline.md").read_text()
+    assert samples["hash"] in table and table.strip() in done.stdout + table
+    for name, seconds in samples["seconds"].items():
+        assert len(seconds) == 3 and min(seconds) > 0
+        assert f"| {name} | {report.shown(seconds, 1e3)} |" in table
+
+
+def test_every_shape_is_proved_and_the_worst_is_named(sweepd, tmp_path):
+    done = run(sweepd, "--only", "shapes", "--shapes", "randwalk,nan-holes", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    shapes = json.loads((tmp_path / "shapes.json").read_text())["samples"]
+    assert [shape["shape"] for shape in shapes] == ["randwalk", "nan-holes"]
+    assert all(name == "numba" or name.startswith("certified ") for name in shapes[0]["seconds"])
+    assert "| worst of the medians |" in done.stdout
+
+
+def test_a_section_that_is_not_there_is_refused_with_those_that_are(sweepd):
+    done = run(sweepd, "--only", "shades")
+    assert done.returncode == 2 and "shades" in done.stderr and "shapes" in done.stderr
+
+
+def test_numbers_keep_three_digits_that_count():
+    assert [report.number(v) for v in (0.0123456, 1.23456, 12.3456, 123.456, 1234.56, 0.0)] == [
+        "0.0123", "1.23", "12.3", "123", "1,235", "0"]
+
+
+def test_a_slow_base_stands_for_the_rounds_after_it():
+    assert kernels.ratios_to([10.0, 20.0], [1.0, 2.0, 4.0, 5.0]) == [10.0, 5.0, 5.0, 4.0]
+    assert kernels.fastest_strict({"numba": [9.0], "strict, gcc": [3.0, 4.0], "strict, clang": [2.0, 5.0]}) == [2.0, 4.0]
 
 
 class Contender:
@@ -46,13 +73,10 @@ class Contender:
         np.save(self.path, table)
 
     def ask(self, **request):
-        return {"table": self.path} if request.get("table") else {"hash": "1"}
+        return {"table": self.path, "hash": "1"}
 
 
-def test_a_contender_that_differs_ends_the_run(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    import kernels
-
+def test_a_contender_that_differs_ends_the_run(tmp_path):
     close_path = str(tmp_path / "close.npy")
     np.save(close_path, np.ones(3))
     same = [Contender("numba", 1, tmp_path), Contender("strict", 1, tmp_path)]

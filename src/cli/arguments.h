@@ -52,6 +52,8 @@ struct swp__arguments {
 
     /* made series, and benches on them */
     uint64_t bars, seed, combos, runs;
+    uint32_t against; /* swp_kernel */
+    bool one_by_one;
     double sigma, start;
     uint32_t shape; /* index in swp__generate_shapes */
 

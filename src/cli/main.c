@@ -49,6 +49,8 @@ static const swp__command commands[] = {
      "Before it times a kernel it compares its results with the strict kernel's, and refuses when one bit differs.",
      "  sweepd bench sweep\n"
      "  sweepd bench sweep --shape constant --threads 1\n"
+     "  sweepd bench sweep --length 100 --threads 1 --runs 200\n"
+     "  sweepd bench sweep --length 6:95 --length3 96:185 --against exact\n"
      "  sweepd bench sweep --bars 1000000 --combos 1000 --runs 3 --format json",
      swp__bench_sweep_command, NULL},
     {SWP__COMMAND_GENERATE, "generate", NULL, "Makes a series by rule: the study's random walk, and hard shapes.",

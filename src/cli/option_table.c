@@ -35,14 +35,14 @@ static const char *const log_level_names[] = {"debug", "info", "warning", "error
 static const char *const bench_format_names[] = {"table", "json", NULL};
 
 const swp__option swp__option_table[] = {
-    {SWEEP | VERIFY, "length", "RANGE", SWP__OPTION_TEXT, AT(length), .initial = "6:200/80",
+    {SWEEP | VERIFY | BENCH, "length", "RANGE", SWP__OPTION_TEXT, AT(length), .initial = "6:200/80",
      .help = "lengths of the averages: LO:HI, LO:HI:STEP (HI included), LO:HI/COUNT (COUNT evenly spaced, rounded half to "
              "even, duplicates dropped) or A,B,C"},
     {LIVE, "length", "RANGE", SWP__OPTION_TEXT, AT(length), .initial = "20",
      .help = "lengths of the averages: A,B,C, LO:HI, LO:HI:STEP or LO:HI/COUNT; each is a combo"},
-    {SWEEP | VERIFY | LIVE, "length3", "RANGE", SWP__OPTION_TEXT, AT(length3),
+    {SWEEP | VERIFY | BENCH | LIVE, "length3", "RANGE", SWP__OPTION_TEXT, AT(length3),
      .help = "HMA3's own lengths: every --length with every --length3; without it HMA3 has HMA's length"},
-    {SWEEP | VERIFY | LIVE, "params", "FILE", SWP__OPTION_TEXT, AT(params),
+    {SWEEP | VERIFY | BENCH | LIVE, "params", "FILE", SWP__OPTION_TEXT, AT(params),
      .help = "combos instead of lengths: CSV or .npy, rows of half,full,smooth,third,mid,p"},
     {SWEEP | VERIFY | BENCH | LIVE, "fee", "PCT", SWP__OPTION_REAL, AT(fee), .initial = "0.09", .low = -100, .high = 100,
      .help = "percentage points a round trip, taken when a trade closes"},
@@ -91,7 +91,10 @@ const swp__option swp__option_table[] = {
     {BENCH | GENERATE, "bars", "N", SWP__OPTION_COUNT, AT(bars), .initial = "150000", .least = 1, .most = UINT64_C(1) << 32,
      .help = "bars of the series"},
     {BENCH, "combos", "N", SWP__OPTION_COUNT, AT(combos), .initial = "80", .least = 1, .most = 10000,
-     .help = "combos of lengths 6 to 200: evenly spaced up to 195, beyond that HMA x HMA3"},
+     .help = "instead of lengths: as many of 6 to 200, evenly spaced up to 195, beyond that HMA x HMA3"},
+    {BENCH, "one-by-one", NULL, SWP__OPTION_FLAG, AT(one_by_one), .help = "each combo in a sweep of its own"},
+    {BENCH, "against", NULL, SWP__OPTION_KERNEL, AT(against), .initial = "strict",
+     .help = "whose numbers must be given, to the bit; another than strict where that would take minutes"},
     {BENCH | GENERATE, "shape", "NAME", SWP__OPTION_CHOICE, AT(shape), .initial = "randwalk", .choices = swp__generate_shapes,
      .abouts = swp__generate_shape_abouts, .help = "what the series looks like"},
     {BENCH | GENERATE, "seed", "N", SWP__OPTION_COUNT, AT(seed), .initial = "42", .least = 0, .most = UINT64_MAX,

@@ -28,6 +28,26 @@ def test_report_names_the_input_and_spreads_the_runs(sweepd):
         assert r["ns_per_bar_and_combo"][name] == pytest.approx(seconds * 1e9 / (2000 * 5))
 
 
+def test_combos_are_a_sweeps_own_options_and_samples_are_told(sweepd):
+    r = json.loads(bench(sweepd, "--bars", "2000", "--runs", "4", "--format", "json", "--length", "6:40:2", "--length3", "10,20"))
+    assert r["combos"] == 36 and len(r["samples"]) == 4 and r["first_seconds"] > 0
+    assert (min(r["samples"]), max(r["samples"])) == (r["seconds"]["min"], r["seconds"]["max"])
+
+
+def test_one_by_one_gives_what_a_batch_gives(sweepd):
+    batch, calls = report(sweepd), report(sweepd, "--one-by-one")
+    assert batch["hash"] == calls["hash"] and not batch["one_by_one"] and calls["one_by_one"]
+
+
+def test_numbers_may_be_held_against_another_kernel(sweepd):
+    assert report(sweepd, "--against", "exact")["gate"] == "identical to exact"
+
+
+def test_combos_stands_beside_no_other_choice_of_combos(sweepd):
+    done = subprocess.run([sweepd, "bench", "sweep", "--combos", "5", "--length", "6"], capture_output=True, text=True)
+    assert done.returncode == 1 and "--combos makes the combos" in done.stderr
+
+
 def test_hash_is_the_same_for_every_kernel_and_thread_count_and_not_for_another_input(sweepd):
     kernels = subprocess.run([sweepd, "--version"], capture_output=True, text=True, check=True).stdout
     kernels = re.search(r"^kernels: (.+)$", kernels, re.M)[1].split()
