@@ -105,8 +105,8 @@ TEST(a_shared_chain_gives_what_the_strict_kernel_gives)
     assert_memory_equal(&exact, &strict, sizeof exact);
 }
 
-/* What docs/decisions/0009 states: for each thread, a bounded scratch, a chain, and 1 MiB of sign words. */
-TEST(a_sweep_with_signs_allocates_once_and_what_is_stated)
+/* What docs/decisions/0009 and 0011 state: for each thread, a bounded scratch, a chain, and 1.2 MiB of sign words. */
+static void assert_allocates_once_and_what_is_stated(swp_kernel kernel)
 {
     swp__test_memory memory = {0};
     swp_allocator allocator = swp__test_allocator(&memory);
@@ -114,7 +114,7 @@ TEST(a_sweep_with_signs_allocates_once_and_what_is_stated)
     fill_inputs(SWP__HARD_WALK, 5);
     swp_engine *engine = new_engine(4, &allocator);
     swp_series *series = new_series(engine);
-    swp_sweep_request request = request_of(SWP_KERNEL_EXACT, COMBOS, SWP_ENTRY_FIRST);
+    swp_sweep_request request = request_of(kernel, COMBOS, SWP_ENTRY_FIRST);
     swp_sweep_result result = result_of(&n);
     uint64_t before = memory.live_bytes;
     assert_int_equal(swp_sweep(engine, series, &request, &result, NULL), SWP_OK);
@@ -123,6 +123,12 @@ TEST(a_sweep_with_signs_allocates_once_and_what_is_stated)
     swp_series_free(series);
     swp_engine_free(engine);
     assert_int_equal(memory.live_count, 0);
+}
+
+TEST(a_sweep_with_signs_allocates_once_and_what_is_stated)
+{
+    assert_allocates_once_and_what_is_stated(SWP_KERNEL_EXACT);
+    assert_allocates_once_and_what_is_stated(SWP_KERNEL_CERTIFIED);
 }
 
 typedef struct ended {

@@ -17,7 +17,7 @@
 #define BLOCK_NS 1e8 /* about what a thread works for a block when its size allows more */
 
 /* Of sign words, which is about a unit's. There are two segments a slot. */
-#define SEGMENT_BYTES_MAX (UINT64_C(512) << 10)
+#define SEGMENT_BYTES_MAX (UINT64_C(576) << 10)
 enum { SEGMENT_WORDS_MIN = 16 };
 
 /* ---- checks ---- */

@@ -123,6 +123,9 @@ static void lay_out(swp__certified_plan *p, arena *a, const swp_params *largest)
     p->hma_of = take(a, combos, sizeof *p->hma_of);
     p->hma3_of = take(a, combos, sizeof *p->hma3_of);
     p->pairs = take(a, combos, sizeof *p->pairs);
+    p->pair_hma = take(a, combos, sizeof *p->pair_hma);
+    p->pair_hma3 = take(a, combos, sizeof *p->pair_hma3);
+    p->pair_of = take(a, combos, sizeof *p->pair_of);
     p->bounds = take(a, combos, (size_t)p->filter->lanes * sizeof(double));
     p->down = take(a, combos * words, sizeof *p->down);
     p->doubt = take(a, combos * words, sizeof *p->doubt);
@@ -379,16 +382,18 @@ static void order_pairs(swp__certified_plan *p)
         }
         sort_by_hma3(p, p->pairs + in_order, p->pairs_count - in_order);
     }
+    for (size_t i = 0; i < p->pairs_count; i++) {
+        p->pair_hma[i] = p->hma_of[p->pairs[i]];
+        p->pair_hma3[i] = p->hma3_of[p->pairs[i]];
+        p->pair_of[p->pairs[i]] = (uint32_t)i;
+    }
 }
 
 static void plan_sharing(swp__certified_plan *p)
 {
-    size_t words = (size_t)p->words, lanes = (size_t)p->filter->lanes;
     find_averages(p);
     p->shares = sharing_pays(p);
-    p->down_combo = p->shares ? lanes : words;
-    p->down_lane = p->shares ? 1 : 0; /* else by the block's rows */
-    p->down_word = p->shares ? p->distinct_count * lanes : 1;
+    p->down_word = p->distinct_count * (size_t)p->filter->lanes;
     if (p->shares) {
         order_pairs(p);
         p->hma3_rows = p->hma_rows + p->hma_count * p->row_doubles;

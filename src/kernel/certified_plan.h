@@ -64,15 +64,17 @@ typedef struct swp__certified_plan {
     uint16_t *hma_of, *hma3_of;         /* [distinct_count] */
     double *hma_rows, *hma3_rows;       /* [count][row_doubles] */
     size_t row_doubles;
-    double *bounds;  /* [distinct_count][lanes] */
     uint32_t *pairs; /* [pairs_count] distinct combos, in an order that keeps their averages near */
     size_t pairs_count;
+    uint16_t *pair_hma, *pair_hma3; /* [pairs_count] */
+    uint32_t *pair_of;              /* [distinct_count] which pair it is */
+    double *bounds;                 /* [pairs_count][lanes] */
 
     double *sums, *smoothed, *own; /* row 0 of each */
-    /* Words of the superblock's lanes as the filter finds them: word w of lane j of distinct combo d is
-     * down[d * down_combo + j * down_lane + w * down_word]. */
+    /* Words of the superblock's lanes as the filter finds them: lane by lane, word w of lane j of distinct combo d is
+     * down[d * words + j * rows/64 + w]; where averages are shared, down[w * down_word + pair_of[d] * lanes + j]. */
     uint64_t *down;
-    size_t down_combo, down_lane, down_word;
+    size_t down_word;
     uint64_t *doubt;      /* [distinct_count][words]; only where any_doubt */
     bool *any_doubt;      /* [distinct_count] */
     int64_t *first_valid; /* [combos_count] of a superblock */

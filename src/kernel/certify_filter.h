@@ -46,6 +46,15 @@ typedef struct swp__filter_combo {
     double heaviest_sum; /* of the reference's, in units of the largest close */
 } swp__filter_combo;
 
+/* Combos as pairs of averages that are there: pair i is rows of HMA hma_of[i] and of HMA3 hma3_of[i]. */
+typedef struct swp__filter_pairs {
+    size_t count;
+    const uint16_t *hma_of, *hma3_of;
+    const double *hma, *hma3; /* [..][row_doubles] */
+    size_t row_doubles;
+    const double *bounds; /* [count][lanes] */
+} swp__filter_pairs;
+
 typedef struct swp__filter_cost {
     double signs;           /* of a combo by itself */
     double hma, hma3, pair; /* the averages that combos share, and a combo of two such */
@@ -74,14 +83,14 @@ typedef struct swp__filter_ops {
     bool (*signs_alone)(const swp__slice *slice, swp__filter_block *block, const swp__filter_combo *combo,
                         const swp__filter_smooth *smooth, double *own, uint64_t *down, uint64_t *doubt, bool *any_doubt);
 
-    /* The two averages of a combo, each for rows 0 .. rows-1, and the signs of their sum for word `word` of each lane:
-     * down[lanes] and doubt[lanes], the latter written only if true is returned. Weights and bounds are in units of 1. */
+    /* The two averages of a combo, each for rows 0 .. rows-1. Weights and bounds are in units of 1. */
     void (*hma_rows)(const swp__filter_block *block, const swp_params *params, const swp__hma_weights *weights,
                      const double *smoothed, double *out);
     void (*hma3_rows)(const swp__filter_block *block, const swp_params *params, const swp__hma3_weights *weights, double *own,
                       double *out);
-    bool (*pair_signs)(const double *bounds, const double *hma, const double *hma3, int64_t word, uint64_t *down,
-                       uint64_t *doubt);
+    /* The signs of pairs' sums for word `word` of each lane, down[count][lanes], from pair `first` on to the first that is in
+     * doubt, whose doubt[lanes] is written, and which is returned; count: none is. */
+    size_t (*pair_signs)(const swp__filter_pairs *pairs, size_t first, int64_t word, uint64_t *down, uint64_t *doubt);
 
     /* E of each lane. */
     void (*bounds)(const swp__filter_block *block, const swp__filter_combo *combo, double *out);

@@ -84,22 +84,16 @@ static void find_averages(swp__certified_plan *p, const swp__filter_block *block
     }
 }
 
-static void pair_signs(swp__certified_plan *p, size_t d, int64_t word, int64_t lane_words)
+static void note_pair_doubt(swp__certified_plan *p, size_t pair, int64_t word, int64_t lane_words, const uint64_t *of_lanes)
 {
-    size_t lanes = (size_t)p->filter->lanes;
-    const double *hma = p->hma_rows + p->hma_of[d] * p->row_doubles;
-    const double *hma3 = p->hma3_rows + p->hma3_of[d] * p->row_doubles;
-    uint64_t *down = p->down + d * p->down_combo + (size_t)word * p->down_word;
-    uint64_t of_lanes[SWP__FILTER_LANES_MAX];
-    if (p->filter->pair_signs(p->bounds + d * lanes, hma, hma3, word, down, of_lanes)) {
-        uint64_t *doubt = p->doubt + d * (size_t)p->words;
-        if (!p->any_doubt[d]) {
-            memset(doubt, 0, (size_t)p->words * sizeof *doubt);
-            p->any_doubt[d] = true;
-        }
-        for (size_t lane = 0; lane < lanes; lane++) {
-            doubt[lane * (size_t)lane_words + (size_t)word] = of_lanes[lane];
-        }
+    size_t d = p->pairs[pair];
+    uint64_t *doubt = p->doubt + d * (size_t)p->words;
+    if (!p->any_doubt[d]) {
+        memset(doubt, 0, (size_t)p->words * sizeof *doubt);
+        p->any_doubt[d] = true;
+    }
+    for (int64_t lane = 0; lane < p->filter->lanes; lane++) {
+        doubt[lane * lane_words + word] = of_lanes[lane];
     }
 }
 
@@ -109,12 +103,19 @@ static void find_pair_signs(swp__certified_plan *p, const swp__filter_block *blo
     int64_t lane_words = block->rows / SWP__WORD_BARS;
     find_averages(p, block);
     for (size_t i = 0; i < p->pairs_count; i++) {
-        size_t d = p->pairs[i];
-        p->filter->bounds(block, &p->combos[d].filter, p->bounds + d * (size_t)p->filter->lanes);
+        p->filter->bounds(block, &p->combos[p->pairs[i]].filter, p->bounds + i * (size_t)p->filter->lanes);
     }
+    const swp__filter_pairs pairs = {.count = p->pairs_count,
+                                     .hma_of = p->pair_hma,
+                                     .hma3_of = p->pair_hma3,
+                                     .hma = p->hma_rows,
+                                     .hma3 = p->hma3_rows,
+                                     .row_doubles = p->row_doubles,
+                                     .bounds = p->bounds};
     for (int64_t word = 0; word < lane_words; word++) {
-        for (size_t i = 0; i < p->pairs_count; i++) {
-            pair_signs(p, p->pairs[i], word, lane_words);
+        uint64_t *down = p->down + (size_t)word * p->down_word, of_lanes[SWP__FILTER_LANES_MAX];
+        for (size_t i = 0; (i = p->filter->pair_signs(&pairs, i, word, down, of_lanes)) < pairs.count; i++) {
+            note_pair_doubt(p, i, word, lane_words, of_lanes);
         }
     }
 }
@@ -122,14 +123,15 @@ static void find_pair_signs(swp__certified_plan *p, const swp__filter_block *blo
 /* Words in the order of bars. */
 static void gather_down(const swp__certified_plan *p, size_t d, int64_t lane_words, int64_t words, uint64_t *down)
 {
-    const uint64_t *found = p->down + d * p->down_combo;
     if (!p->shares) {
-        memcpy(down, found, (size_t)words * sizeof *down);
+        memcpy(down, p->down + d * (size_t)p->words, (size_t)words * sizeof *down);
         return;
     }
+    size_t lanes = (size_t)p->filter->lanes;
+    const uint64_t *found = p->down + p->pair_of[d] * lanes;
     for (int64_t lane = 0, i = 0; i < words; lane++) {
         for (int64_t w = 0; w < lane_words && i < words; w++, i++) {
-            down[i] = found[(size_t)lane * p->down_lane + (size_t)w * p->down_word];
+            down[i] = found[(size_t)lane + (size_t)w * p->down_word];
         }
     }
 }
