@@ -245,7 +245,7 @@ swp__series_info swp__held_info(const swp__held *held)
         .is_fingerprinted = held->is_hashed,
         .is_counted = held->is_judged,
         .bars_count = held->shape.bars_count,
-        .nan_count = held->seen.nan_count,
+        .nan_count = held->series.seen.nan_count,
         .first = close[0],
         .last = close[held->shape.bars_count - 1],
     };

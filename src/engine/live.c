@@ -26,14 +26,18 @@ static int compare_lengths(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void lengths_of(const int64_t *row, int64_t lengths[SWP__LIVE_AVERAGES])
+{
+    const int64_t of_closes[SWP__LIVE_AVERAGES] = {row[0], row[1], row[3], row[4], row[5]};
+    memcpy(lengths, of_closes, sizeof of_closes);
+}
+
 /* The distinct lengths of averages of closes, rising. */
 static size_t distinct_windows(const int64_t *rows, uint64_t combos_count, int64_t *windows)
 {
     size_t all = 0, kept = 0;
     for (uint64_t i = 0; i < combos_count; i++) {
-        const int64_t *row = rows + i * SWP_PARAMS_COUNT;
-        const int64_t lengths[SWP__LIVE_AVERAGES] = {row[0], row[1], row[3], row[4], row[5]};
-        memcpy(windows + all, lengths, sizeof lengths);
+        lengths_of(rows + i * SWP_PARAMS_COUNT, windows + all);
         all += SWP__LIVE_AVERAGES;
     }
     qsort(windows, all, sizeof *windows, compare_lengths);
@@ -148,7 +152,8 @@ static void lay_out_combo(swp_live *live, uint64_t i, const int64_t *row, double
     swp__live_bars *bars = &live->bars;
     swp__live_combo *c = &bars->combos[i];
     c->params = (swp_params){row[0], row[1], row[2], row[3], row[4], row[5]};
-    const int64_t lengths[SWP__LIVE_AVERAGES] = {row[0], row[1], row[3], row[4], row[5]};
+    int64_t lengths[SWP__LIVE_AVERAGES];
+    lengths_of(row, lengths);
     for (size_t k = 0; k < SWP__LIVE_AVERAGES; k++) {
         c->average[k] = index_of(bars->windows, bars->windows_count, lengths[k]);
     }
@@ -239,7 +244,7 @@ swp_status swp__live_open(swp_engine *engine, const swp_live_request *request, c
 {
     swp_status status = swp__live_check(request, error);
     status = status == SWP_OK ? swp__engine_check_process(engine, error) : status;
-    if (status == SWP_OK && warm_up != NULL) {
+    if (status == SWP_OK && warm_up != NULL && (warm_up->seen.needs & ~request->allow) != 0) { /* which bar it is */
         swp__closes_seen seen = {0};
         status = swp__closes_judge(warm_up->close, warm_up->bars_count, 0, request->allow, &seen, error);
     }
@@ -258,19 +263,6 @@ swp_status swp__live_open(swp_engine *engine, const swp_live_request *request, c
 swp__trade_state *swp__live_warm_states(swp_live *live)
 {
     return live->bars.states;
-}
-
-swp_sweep_request swp__live_warm_request(const swp_live *live, int64_t *rows, swp_kernel kernel)
-{
-    for (size_t i = 0; i < live->bars.combos_count; i++) {
-        memcpy(rows + i * SWP_PARAMS_COUNT, &live->bars.combos[i].params, sizeof(swp_params));
-    }
-    return (swp_sweep_request){
-        .grid = {.form = SWP_GRID_ROWS, .combos_count = live->bars.combos_count, .rows = rows},
-        .fee = live->bars.exec.fee,
-        .entry = live->bars.exec.entry,
-        .kernel = kernel,
-    };
 }
 
 /* Bars whose second-level inputs are still needed. */
@@ -304,20 +296,13 @@ bool swp__live_warm(swp_live *live, const double *close, uint64_t bars_count, do
 }
 
 /* All of the warm-up at once, on the calling thread and the pool. */
-static swp_status warm(swp_live *live, const swp_series *series, swp_kernel kernel, swp_error *error)
+static swp_status warm(swp_live *live, const swp_series *series, const swp_live_request *request, swp_error *error)
 {
-    const swp_allocator *allocator = &live->engine->allocator;
-    size_t count = live->bars.combos_count * SWP_PARAMS_COUNT;
-    int64_t *rows = swp__alloc(allocator, count, sizeof *rows);
-    if (rows == NULL) {
-        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "live session: no memory for its warm-up");
-    }
-    swp_sweep_request request = swp__live_warm_request(live, rows, kernel);
-    swp_status status = swp__sweep_states(live->engine, series, &request, live->bars.states, error);
+    const swp_sweep_request sweep = swp__live_as_sweep(request);
+    swp_status status = swp__sweep_states(live->engine, series, &sweep, live->bars.states, error);
     if (status == SWP_OK) {
         (void)swp__live_warm(live, series->close, series->bars_count, INFINITY);
     }
-    swp__free(allocator, rows, count, sizeof *rows);
     return status;
 }
 
@@ -330,7 +315,7 @@ swp_status swp_live_new(swp_engine *engine, const swp_live_request *request, con
     swp_live *made;
     swp_status status = swp__live_open(engine, request, warm_up, &made, error);
     if (status == SWP_OK && warm_up != NULL) {
-        status = warm(made, warm_up, request->kernel, error);
+        status = warm(made, warm_up, request, error);
         if (status != SWP_OK) {
             swp_live_free(made);
         }
@@ -491,11 +476,6 @@ bool swp__push_work(swp_live *live, swp__push *push, double budget_ns)
     return push->done == push->bars_count;
 }
 
-double swp__push_ns(const swp_live *live, const swp__push *push)
-{
-    return push->repeats ? 0.0 : (double)(push->bars_count - push->done) * swp__live_step_ns(&live->bars);
-}
-
 static void remember(swp_live *live, const swp__push *push)
 {
     live->has_push = true;
@@ -536,8 +516,9 @@ void swp__push_end(swp_live *live, swp__push *push, swp_live_state *states)
 
 static swp_status run_push(swp_live *live, swp__push *push, swp_live_state *states, swp_error *error)
 {
-    if (live == NULL || states == NULL || (push->close == NULL && push->bars_count > 0)) {
-        uint64_t at = live == NULL ? 1 : push->peeks ? (push->close == NULL ? 2 : 4) : (push->close == NULL ? 3 : 5);
+    bool lacks_close = push->close == NULL && push->bars_count > 0;
+    if (live == NULL || states == NULL || lacks_close) {
+        uint64_t close_at = push->peeks ? 2 : 3, at = live == NULL ? 1 : lacks_close ? close_at : close_at + 2;
         return swp__fail(error, SWP_BAD_PARAM, at, "live session: NULL pointer");
     }
     swp_status status = swp__push_begin(live, push, error);

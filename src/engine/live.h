@@ -52,7 +52,7 @@ SWP_MUST_CHECK swp_status swp__live_open(swp_engine *engine, const swp_live_requ
 /* What swp_live_new says of a request alone. */
 SWP_MUST_CHECK swp_status swp__live_check(const swp_live_request *request, swp_error *error);
 
-/* Its combos and options. */
+/* Its combos and options: of the sweep over the warm-up, too. */
 swp_sweep_request swp__live_as_sweep(const swp_live_request *request);
 
 /* What a sweep over the warm-up with this session's combos is to fill (swp__listener.states). */
@@ -61,16 +61,10 @@ swp__trade_state *swp__live_warm_states(swp_live *live);
 /* After that sweep: the last closes[bars_count] into the histories, about budget_ns of work. True: done. */
 bool swp__live_warm(swp_live *live, const double *close, uint64_t bars_count, double budget_ns);
 
-/* The request of that sweep. `rows` has room for combos x 6. */
-swp_sweep_request swp__live_warm_request(const swp_live *live, int64_t *rows, swp_kernel kernel);
-
 /* Everything that can be refused is refused here; then `work` until true and `end` once. */
 SWP_MUST_CHECK swp_status swp__push_begin(swp_live *live, swp__push *push, swp_error *error);
 bool swp__push_work(swp_live *live, swp__push *push, double budget_ns);
 void swp__push_end(swp_live *live, swp__push *push, swp_live_state *states);
-
-/* Estimated nanoseconds that the push has left. */
-double swp__push_ns(const swp_live *live, const swp__push *push);
 
 /* ---- for live_snapshot.c ---- */
 

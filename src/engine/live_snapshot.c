@@ -45,26 +45,19 @@ static uint64_t reach(int64_t window, int64_t bars_count)
 
 typedef struct writer {
     char *at;
-    size_t size, needed;
     swp__fingerprinter sum;
 } writer;
 
 static void write_bytes(writer *w, const void *bytes, size_t size)
 {
-    if (w->needed + size <= w->size) {
-        memcpy(w->at + w->needed, bytes, size);
-        swp__fingerprinter_add(&w->sum, bytes, size);
-    }
-    w->needed += size;
+    memcpy(w->at, bytes, size);
+    swp__fingerprinter_add(&w->sum, bytes, size);
+    w->at += size;
 }
 
 static void write_history(writer *w, const swp__history *history, int64_t bars_count)
 {
     uint64_t count = reach(history->length, bars_count);
-    if (w->needed + count * sizeof(double) > w->size) {
-        w->needed += count * sizeof(double);
-        return;
-    }
     for (uint64_t i = 0; i < count; i++) {
         double value = swp__canonical(swp__history_at(history, (int64_t)(count - 1 - i)));
         write_bytes(w, &value, sizeof value);
@@ -110,7 +103,7 @@ size_t swp_live_snapshot(const swp_live *live, void *bytes, size_t size)
         .push_fingerprint = live->push_fingerprint,
     };
     memcpy(h.magic, MAGIC, sizeof MAGIC);
-    writer w = {.at = bytes, .size = size};
+    writer w = {.at = bytes};
     swp__fingerprinter_init(&w.sum);
     write_bytes(&w, &h, sizeof h);
     for (size_t i = 0; i < bars->combos_count; i++) {
@@ -125,7 +118,7 @@ size_t swp_live_snapshot(const swp_live *live, void *bytes, size_t size)
         write_history(&w, &bars->combos[i].hma3_input, bars->bars_count);
     }
     swp__fingerprint sum = swp__fingerprinter_end(&w.sum);
-    memcpy(w.at + w.needed, &sum, sizeof sum);
+    memcpy(w.at, &sum, sizeof sum);
     return needed;
 }
 

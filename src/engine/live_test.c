@@ -88,7 +88,7 @@ static void push(fixture *f, swp_live *live, uint64_t count, swp_live_state stat
     assert_int_equal(swp_live_push(live, at, f->close + at, count, states, NULL, NULL), SWP_OK);
 }
 
-/* Every prefix once; every step size and many split points compare with it. */
+/* Every prefix once; every step size and split point compares with it. */
 static void equals_batch(fixture *f, swp_entry entry)
 {
     static swp_live_state right[BARS + 1][COMBOS];
@@ -97,7 +97,7 @@ static void equals_batch(fixture *f, swp_entry entry)
         expect(f, entry, n, right[n]);
     }
     for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
-        for (uint64_t split = 0; split < BARS; split += steps[s] == 1 ? 1 : 23) {
+        for (uint64_t split = 0; split < BARS; split++) {
             swp_live *live = open_live(f, entry, split);
             for (uint64_t at = split; at < BARS;) {
                 uint64_t count = steps[s] < BARS - at ? steps[s] : BARS - at;

@@ -256,8 +256,7 @@ static void scan(swp__load *load, uint64_t bytes)
     swp__scan_run(&load->scan, load->held, load->scan.position + (bytes < left ? bytes : left));
     if (load->scan.status == SWP_OK && load->scan.position == swp__content_bytes(&load->held->shape)) {
         load->held->fingerprint = swp__fingerprinter_end(&load->scan.fingerprinter);
-        load->held->seen = load->scan.seen;
-        load->held->series.nan_count = load->scan.seen.nan_count;
+        load->held->series.seen = load->scan.seen;
     }
 }
 

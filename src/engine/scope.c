@@ -156,7 +156,7 @@ static void match_content(const swp__store *store, const swp__owner *owner, swp_
         swp__held *held = SWP__OWNER_OF(node, swp__held, by_content);
         if (held->owner == owner && swp__fingerprint_equal(held->fingerprint, fingerprint) &&
             held->shape.bars_count == shape->bars_count && held->shape.columns == shape->columns) {
-            m->is_refused = (held->seen.needs & ~shape->policy) != 0;
+            m->is_refused = (held->series.seen.needs & ~shape->policy) != 0;
             m->held = m->is_refused ? NULL : held;
         }
     }
@@ -341,8 +341,7 @@ static swp_status look_at(swp__held *held, bool hashes, swp_error *error)
         return swp__fail(error, scan.status, scan.error.at, "%s", scan.error.message);
     }
     pthread_mutex_lock(&store->lock);
-    held->seen = scan.seen;
-    held->series.nan_count = scan.seen.nan_count;
+    held->series.seen = scan.seen;
     held->is_judged = true;
     if (hashes && !held->is_hashed) {
         held->fingerprint = swp__fingerprinter_end(&scan.fingerprinter);

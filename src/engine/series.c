@@ -80,7 +80,7 @@ swp_status swp_series_new(swp_engine *engine, const double *close, uint64_t bars
     if (made == NULL) {
         goto no_memory;
     }
-    *made = (swp_series){.engine = engine, .close = close, .bars_count = bars_count, .nan_count = seen.nan_count};
+    *made = (swp_series){.engine = engine, .close = close, .bars_count = bars_count, .seen = seen};
     if (memory == SWP_COPY) {
         made->copy = swp__alloc(&engine->allocator, bars_count, sizeof *close);
         if (made->copy == NULL) {
@@ -114,5 +114,5 @@ uint64_t swp_series_bars_count(const swp_series *series)
 
 uint64_t swp_series_nan_count(const swp_series *series)
 {
-    return series->nan_count;
+    return series->seen.nan_count;
 }

@@ -41,7 +41,6 @@ typedef struct swp__held {
     const char *columns[SWP__SERIES_COLUMNS]; /* NULL: not there */
     uint64_t handle;
     swp__fingerprint fingerprint;
-    swp__closes_seen seen;
     bool is_judged, is_hashed, is_pinned;
     uint64_t users; /* scopes, sweeps, comparisons, and the pin */
     swp__name *names;
