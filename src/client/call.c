@@ -77,10 +77,8 @@ static uint32_t next_id(swp_client *c)
 
 static swp_status encode(const swp_client *c, swp_pending *p, const swp__ask *ask, swp__wire_out *out, swp_error *error)
 {
-    if (ask->series != NULL && p->request.opcode == SWP__OP_LIVE_OPEN) {
-        p->request.live_open.handle = ask->series->handle;
-    } else if (ask->series != NULL) {
-        memcpy(p->request.fixed, &ask->series->handle, sizeof ask->series->handle);
+    if (ask->series != NULL) {
+        memcpy(p->request.fixed + ask->handle_at, &ask->series->handle, sizeof ask->series->handle);
     }
     if (ask->sweep != NULL) {
         swp__wire_encode_sweep(&p->request, ask->sweep, out);

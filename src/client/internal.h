@@ -76,7 +76,8 @@ void swp__owned_free(const swp_allocator *allocator, void *bytes);
 
 /* What to ask: `request` in the pending says opcode, flags and fixed part; the rest is borrowed until it was sent. */
 typedef struct swp__ask {
-    swp_client_series *series;      /* its handle goes where the fixed part has one; NULL: none */
+    swp_client_series *series; /* its handle goes to `handle_at` of the fixed part; NULL: none */
+    size_t handle_at;
     const swp_sweep_request *sweep; /* SWEEP, TRADES, LIVE_OPEN */
     struct iovec tail[SWP__COLUMNS_COUNT];
     size_t tail_count;

@@ -98,7 +98,9 @@ static swp_status open_remote(swp_client_live *live, swp_client_series *warm_up,
     p.request.live_open.policy = request->allow;
     p.sink = (swp__sink){.kind = SWP__SINK_BYTES, .bytes = (char *)states, .size = request->combos_count * sizeof *states};
     const swp_sweep_request sweep = swp__live_as_sweep(request);
-    swp_status status = swp__client_call(c, &p, &(swp__ask){.series = warm_up, .sweep = &sweep, .caller_waits = true}, error);
+    swp__ask ask = {
+        .series = warm_up, .handle_at = offsetof(swp__wire_live_open, handle), .sweep = &sweep, .caller_waits = true};
+    swp_status status = swp__client_call(c, &p, &ask, error);
     if (status == SWP_OK) {
         take_session(live, &p, states);
     }

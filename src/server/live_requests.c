@@ -117,7 +117,8 @@ void swp__live_forget(swp__call *call)
 
 static swp_status make_states(swp__call *call, const swp_live *live, uint64_t bars_count, bool positions, swp_error *error)
 {
-    uint64_t combos = swp_live_combos_count(live), limit = call->connection->server->options.limits.max_frame, size;
+    uint64_t combos = swp_live_combos_count(live), limit = call->connection->server->options.limits.max_frame;
+    uint64_t size = UINT64_MAX;
     uint64_t head = SWP__WIRE_HEADER_SIZE + sizeof(swp__wire_session);
     if (!swp__wire_live_reply_size(combos, bars_count, positions, &size) || size > limit - head) {
         return swp__fail_limit(error, limit, size,
@@ -273,12 +274,16 @@ static swp_status close_session(swp__call *call, swp_error *error)
     return status;
 }
 
+static uint32_t session_of(const swp__call *call)
+{
+    return call->frame.opcode == SWP__OP_LIVE_PUSH ? call->request.live_push.session : call->request.session.session;
+}
+
 static void fail_not_found(swp__call *call)
 {
     swp_error error;
     (void)swp__fail(&error, SWP_NOT_FOUND, SWP_AT_NONE,
-                    "no live session %" PRIu32 " on this connection: it was closed, or its connection ended",
-                    call->frame.opcode == SWP__OP_LIVE_PUSH ? call->request.live_push.session : call->request.session.session);
+                    "no live session %" PRIu32 " on this connection: it was closed, or its connection ended", session_of(call));
     swp__call_fail(call, &error);
 }
 
@@ -322,8 +327,7 @@ static void serve_queue(swp__session *session, swp__connection *c)
 swp_status swp__run_in_session(swp__call *call, swp_error *error)
 {
     (void)error;
-    uint32_t id = call->frame.opcode == SWP__OP_LIVE_PUSH ? call->request.live_push.session : call->request.session.session;
-    swp__session *session = find_session(call->connection, id);
+    swp__session *session = find_session(call->connection, session_of(call));
     if (session == NULL) {
         fail_not_found(call);
         return SWP_OK;
