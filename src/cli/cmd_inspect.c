@@ -160,7 +160,7 @@ static void print_option(const swp__option *option, const swp__arguments *argume
 static void print_command(const swp__arguments *arguments, bool sorted)
 {
     fputs("sweepd sweep ", stdout);
-    fputs(arguments->operand[0] == '-' ? "./" : "", stdout); /* a name, not an option */
+    fputs(arguments->operand[0] == '-' && arguments->operand[1] != '\0' ? "./" : "", stdout); /* a name, not an option */
     print_word(arguments->operand);
     for (const swp__option *option = swp__option_table; option->name != NULL; option++) {
         if ((option->commands & SWP__COMMAND_INSPECT) != 0 && swp__options_given(arguments, option->name) &&
@@ -177,8 +177,8 @@ static swp_status read_bars(const swp__arguments *arguments, swp_bars_options *o
 {
     swp_error other;
     swp_status status = swp_bars_read(arguments->operand, options, bars, error);
-    if (status != SWP_BAD_PARAM || options->order == SWP_ORDER_SORT) {
-        return status;
+    if (status != SWP_BAD_PARAM || options->order == SWP_ORDER_SORT || strcmp(arguments->operand, "-") == 0) {
+        return status; /* standard input is not there a second time */
     }
     options->order = SWP_ORDER_SORT;
     *sorted = swp_bars_read(arguments->operand, options, bars, &other) == SWP_OK;

@@ -50,6 +50,15 @@ def test_the_command_survives_names_with_spaces_and_quotes(sweepd, tmp_path):
     assert run_last_line(sweepd, run).returncode == 0
 
 
+def test_standard_input_is_named_as_such_and_read_once(sweepd):
+    def of(text):
+        return subprocess.run([sweepd, "inspect", "-"], input=text, capture_output=True, text=True, check=False)
+
+    assert of("time,close\n2024-01-01,1\n2024-01-02,2\n").stdout.splitlines()[-1] == "sweepd sweep -"
+    falling = of("time,close\n2024-01-03,1\n2024-01-02,2\n")
+    assert falling.returncode == 1 and "-:3: newest first" in falling.stderr and "--order sort" in falling.stderr
+
+
 def test_what_is_doubtful_is_left_to_the_person(sweepd, tmp_path):
     path = tmp_path / "f.csv"
     path.write_text("Data,Kurs\n2024-01-01,1\n")
