@@ -41,15 +41,15 @@ typedef struct swp__roles {
  * the one column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a
  * nameless first column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at
  * `line`: no such column or more than one; the text lists the columns. */
-struct swp__layout;
+SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
+                                            uint64_t line, swp__roles *roles, swp_error *error);
+
+struct swp__layout; /* layout.h */
 
 /* The same for a file without a header: columns go by their numbers, from 1, and without `time` the stamp stands where
  * `layout` has it, if it is not NULL. */
 SWP_MUST_CHECK swp_status swp__roles_by_number(size_t columns_count, const char *close, const char *time,
                                                const struct swp__layout *layout, const char *path, uint64_t line,
                                                swp__roles *roles, swp_error *error);
-
-SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
-                                            uint64_t line, swp__roles *roles, swp_error *error);
 
 #endif

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bars/arrange.h"
+#include "bars/close_text.h"
 #include "bars/csv.h"
 #include "bars/delimiter.h"
 #include "bars/header.h"
 #include "bars/layout.h"
-#include "base/close_policy.h"
 #include "base/error.h"
 #include "base/number.h"
 
@@ -342,67 +342,40 @@ static swp_status judge_layout(const table *t, uint64_t line)
         t->layout->name);
 }
 
-static bool has_digit(const cell *c)
+static bool is_header_again(const table *t)
 {
-    for (size_t i = 0; i < c->size; i++) {
-        if (c->text[i] >= '0' && c->text[i] <= '9') {
-            return true;
-        }
-    }
-    return false;
+    const char *name = swp__header_name(&t->header, t->roles.close);
+    const cell *text = &t->close_text;
+    return !t->is_headerless && text->size > 0 && strlen(name) == text->size && memcmp(name, text->text, text->size) == 0;
 }
 
-/* A text where a close should be: missing (blank, "n/a", "-", ...), which may be allowed, or a number in a form that is
- * not read, which may not. */
-static swp_status judge_missing(const table *t, const cell *text, uint64_t line)
+static swp_status judge_close_text(const table *t, const swp__close_text *c, uint64_t line, double *close)
 {
-    char quoted[SWP__QUOTED_SIZE];
-    const char *name = swp__header_name(&t->header, t->roles.close);
-    quote_cell(text, quoted);
-    if (has_digit(text)) {
-        return swp__refuse_line(t->error, t->path, line, "close %s is not a number with a decimal %s", quoted,
-                                t->decimal == ',' ? "comma" : "point; --decimal comma reads 1,5");
-    }
-    if (!t->is_headerless && text->size > 0 && strlen(name) == text->size && memcmp(name, text->text, text->size) == 0) {
-        return swp__refuse_line(t->error, t->path, line, "close %s: the header stands here again", quoted);
-    }
-    if ((t->options->allow & SWP_ALLOW_NAN) == 0) {
-        return swp__refuse_line(t->error, t->path, line, "close %s is %s; allow \"nan\" to read it as NaN", quoted,
-                                text->size == 0 ? "blank" : "not a number");
-    }
-    return SWP_OK;
+    const char *form = t->decimal == ',' ? "a decimal comma" : "a decimal point; --decimal comma reads 1,5";
+    return swp__close_text_judge(c, t->options->allow, form, t->path, line, close, t->error);
 }
 
 static swp_status judge_close(table *t, uint64_t line)
 {
-    char quoted[SWP__QUOTED_SIZE];
-    if (t->close_result == SWP__NUMBER_TOO_BIG) {
-        return swp__refuse_line(t->error, t->path, line, "close %s is beyond what a double holds",
+    const swp__close_text c = {t->close_text.text, t->close_text.size, t->close_result, t->close};
+    if (c.result == SWP__NUMBER_BAD && is_header_again(t)) {
+        char quoted[SWP__QUOTED_SIZE];
+        return swp__refuse_line(t->error, t->path, line, "close %s: the header stands here again",
                                 quote_cell(&t->close_text, quoted));
     }
-    if (t->close_result == SWP__NUMBER_BAD) {
-        t->close = (double)NAN;
-        return judge_missing(t, &t->close_text, line);
-    }
-    if (swp__close_is_plain(t->close)) {
-        return SWP_OK;
-    }
-    const char *why = swp__close_refusal(t->close, t->options->allow);
-    if (why != NULL) {
-        return swp__refuse_line(t->error, t->path, line, "close %s %s", quote_cell(&t->close_text, quoted), why);
-    }
-    return SWP_OK;
+    return judge_close_text(t, &c, line, &t->close);
 }
 
 /* Blank lines between bars are passed over, except where a line holds nothing but a close: there they are missing
  * closes. */
 static swp_status take_blanks(table *t)
 {
-    static const cell blank;
+    static const swp__close_text blank = {.text = "", .result = SWP__NUMBER_BAD};
     swp_status status = SWP_OK;
+    double missing;
     for (uint64_t i = 0; i < t->blanks_count && t->header.count == 1 && status == SWP_OK; i++) {
-        status = judge_missing(t, &blank, t->blank_line + i);
-        status = status == SWP_OK ? swp__bar_list_push(t->list, 0, t->blank_line + i, (double)NAN, t->error) : status;
+        status = judge_close_text(t, &blank, t->blank_line + i, &missing);
+        status = status == SWP_OK ? swp__bar_list_push(t->list, 0, t->blank_line + i, missing, t->error) : status;
     }
     t->blanks_count = 0;
     return status;

@@ -389,7 +389,7 @@ static const char *parse_pattern(const swp__time_rule *rule, cursor c, swp__time
     return why;
 }
 
-/* A pattern names a year and a day, and nothing unknown. */
+/* A pattern names a year and a month, and nothing unknown; without a day it is the first. */
 static bool is_pattern(const char *text)
 {
     bool has_year = false, has_month = false;

@@ -1,16 +1,14 @@
 #include "cli/live_input.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
+#include "bars/close_text.h"
 #include "bars/csv.h"
 #include "bars/delimiter.h"
 #include "bars/header.h"
 #include "bars/refuse.h"
-#include "base/close_policy.h"
 #include "base/error.h"
-#include "base/number.h"
 
 enum { BLOCK_SIZE = 1 << 16 };
 
@@ -30,30 +28,20 @@ typedef struct input {
     bool has_close;
     double close;
     swp__number_result result;
-    char text[SWP__QUOTED_SIZE]; /* quoted */
-    bool has_digit;
+    char text[64]; /* or what fits */
+    size_t size;
 
     swp__header header;
     char block[BLOCK_SIZE];
     size_t block_size;
 } input;
 
-static bool holds_digit(const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] >= '0' && text[i] <= '9') {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void take_close(input *in, const char *text, size_t size)
 {
     in->has_close = true;
+    in->size = size < sizeof in->text ? size : sizeof in->text;
+    memcpy(in->text, text, in->size);
     in->result = swp__number_parse(text, size, &in->close);
-    in->has_digit = holds_digit(text, size);
-    swp__quote(text, size, in->text);
 }
 
 static void on_field(void *context, const char *text, size_t size)
@@ -70,28 +58,16 @@ static void on_field(void *context, const char *text, size_t size)
     }
 }
 
-static swp_status judge_close(input *in, uint64_t line)
-{
-    bool may_be_missing = (in->options->allow & SWP_ALLOW_NAN) != 0 && !in->has_digit && in->result == SWP__NUMBER_BAD;
-    if (may_be_missing) {
-        in->close = (double)NAN;
-    } else if (in->result == SWP__NUMBER_TOO_BIG) {
-        return swp__refuse_line(in->error, PATH, line, "close %s is beyond what a double holds", in->text);
-    } else if (in->result != SWP__NUMBER_OK) {
-        return swp__refuse_line(in->error, PATH, line, "close %s is not a number", in->text);
-    }
-    const char *why = swp__close_refusal(in->close, in->options->allow);
-    return why == NULL ? SWP_OK : swp__refuse_line(in->error, PATH, line, "close %s %s", in->text, why);
-}
-
 static swp_status take_row(input *in, uint64_t line)
 {
     if (in->fields_count != in->columns_count || !in->has_close) {
         return swp__refuse_line(in->error, PATH, line, "%zu field%s, expected %zu as in the first line", in->fields_count,
                                 in->fields_count == 1 ? "" : "s", in->columns_count);
     }
-    swp_status status = judge_close(in, line);
-    return status == SWP_OK ? in->row(in->context, in->close, line, in->error) : status;
+    const swp__close_text c = {in->text, in->size, in->result, in->close};
+    double close;
+    swp_status status = swp__close_text_judge(&c, in->options->allow, "a decimal point", PATH, line, &close, in->error);
+    return status == SWP_OK ? in->row(in->context, close, line, in->error) : status;
 }
 
 /* The first line: a header that names the closes, or data already. */
@@ -165,7 +141,8 @@ static swp_status begin(input *in, bool *ended)
     *ended = got == 0;
     const char *newline = memchr(in->block, '\n', in->block_size);
     size_t line_size = newline != NULL ? (size_t)(newline - in->block) + 1 : in->block_size;
-    char delimiter = in->options->delimiter != 0 ? in->options->delimiter : swp__delimiter_find(in->block, line_size, true, false);
+    char delimiter =
+        in->options->delimiter != 0 ? in->options->delimiter : swp__delimiter_find(in->block, line_size, true, false);
     if (delimiter == 0) {
         return swp__refuse_line(in->error, PATH, 1, "what separates the fields is not clear: say so with --delimiter");
     }
