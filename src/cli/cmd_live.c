@@ -110,20 +110,12 @@ static swp_status check_arguments(const swp__arguments *arguments, swp_error *er
 static swp_status make_request(live *l, swp_error *error)
 {
     swp_status status = swp__combos_make(l->arguments, &l->combos, error);
+    status = status == SWP_OK ? swp__combos_rows(&l->combos, &l->rows, error) : status;
     if (status != SWP_OK) {
         return status;
     }
-    uint64_t count = l->combos.grid.combos_count;
-    l->rows = malloc(count * sizeof(swp_params));
-    if (l->rows == NULL) {
-        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for %" PRIu64 " combos", count);
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        swp_params p = swp_grid_at(&l->combos.grid, i);
-        memcpy(l->rows + i * SWP_PARAMS_COUNT, &p, sizeof p);
-    }
     l->request = (swp_live_request){.params = l->rows,
-                                    .combos_count = count,
+                                    .combos_count = l->combos.grid.combos_count,
                                     .fee = l->arguments->fee,
                                     .entry = (swp_entry)l->arguments->entry,
                                     .allow = l->arguments->allow};
@@ -182,7 +174,7 @@ static swp_status open_session(live *l, const double *close, uint64_t count, swp
 {
     const swp__arguments *a = l->arguments;
     swp_client_series *series = NULL;
-    const swp_live_request *request = l->begun_at > 0 ? &l->journal.request : &l->request;
+    const swp_live_request *request = l->journal.path != NULL ? &l->journal.request : &l->request; /* a journal's own hold */
     swp_columns columns = {.bars_count = count, .close = close};
     l->request = *request;
     l->states = malloc(request->combos_count * sizeof *l->states);

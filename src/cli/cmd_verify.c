@@ -16,8 +16,6 @@
 static const uint32_t thread_counts[] = {1, 2, 3, 8};
 enum { THREAD_COUNTS = sizeof thread_counts / sizeof thread_counts[0], THREADS_MOST = 8 };
 
-static const char *const entry_names[] = {[SWP_ENTRY_FIRST] = "first", [SWP_ENTRY_CROSS] = "cross"};
-
 typedef struct verify {
     const swp__arguments *arguments;
     swp__input input;              /* its engine has THREADS_MOST threads */
@@ -61,7 +59,7 @@ static void print_difference(const verify *v, swp_kernel kernel, uint32_t thread
     describe_combo(&v->input.combos, d->combo, combo, sizeof combo);
     swp__difference_describe(d, numbers);
     printf("DIFFERENT: kernel %s (%s), %" PRIu32 " thread%s, entry %s, combo %" PRIu64 ", %s: %s\n", swp_kernel_name(kernel),
-           swp_isa(), threads, threads == 1 ? "" : "s", entry_names[entry], d->combo, combo, numbers);
+           swp_isa(), threads, threads == 1 ? "" : "s", swp__entry_names[entry], d->combo, combo, numbers);
 }
 
 /* One kernel at every thread count under one entry rule; the first difference is told, the rest counted. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error.h"
 #include "cli/params_file.h"
 
@@ -104,6 +105,21 @@ swp_status swp__combos_make(const swp__arguments *arguments, swp__combos *combos
         return status;
     }
     *combos = made;
+    return SWP_OK;
+}
+
+swp_status swp__combos_rows(const swp__combos *combos, int64_t **rows, swp_error *error)
+{
+    uint64_t count = combos->grid.combos_count;
+    int64_t *made = malloc(count * sizeof(swp_params));
+    if (made == NULL) {
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for %" PRIu64 " combos", count);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        swp_params p = swp_grid_at(&combos->grid, i);
+        memcpy(made + i * SWP_PARAMS_COUNT, &p, sizeof p);
+    }
+    *rows = made;
     return SWP_OK;
 }
 

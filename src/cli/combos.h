@@ -17,6 +17,9 @@ typedef struct swp__combos {
  * FILE, NO_MEMORY. Freed by swp__combos_free; set only on success. */
 SWP_MUST_CHECK swp_status swp__combos_make(const swp__arguments *arguments, swp__combos *combos, swp_error *error);
 
+/* All combos as rows: combos x 6, freed by free(). NO_MEMORY. */
+SWP_MUST_CHECK swp_status swp__combos_rows(const swp__combos *combos, int64_t **rows, swp_error *error);
+
 /* The lengths that combo `index` was made from; 0 where there is none. */
 int64_t swp__combos_length(const swp__combos *combos, uint64_t index);
 int64_t swp__combos_length3(const swp__combos *combos, uint64_t index);

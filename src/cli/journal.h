@@ -10,9 +10,9 @@
 
 typedef struct swp__journal {
     const char *path;
-    int descriptor; /* -1: read whole, nothing is appended */
-    bool syncs;     /* each record is on the disk before its bar counts */
-    uint64_t sum;   /* of the last record, which the next one goes on from */
+    int descriptor;
+    bool syncs;   /* each record is on the disk before its bar counts */
+    uint64_t sum; /* of the last record, which the next one goes on from */
 
     /* what it was begun with, or was found to hold */
     swp_live_request request; /* params point into `params` */

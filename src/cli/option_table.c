@@ -21,11 +21,11 @@ enum {
 };
 
 /* In the order of the enumerations they stand for. */
+const char *const swp__entry_names[] = {"first", "cross", NULL};
 static const char *const allow_names[] = {"nan", "inf", "nonpositive", NULL};
 static const char *const header_names[] = {"auto", "yes", "no", NULL};
 static const char *const order_names[] = {"refuse", "sort", NULL};
 static const char *const duplicates_names[] = {"refuse", "first", "last", NULL};
-static const char *const entry_names[] = {"first", "cross", NULL};
 static const char *const rank_names[] = {"pnl", "trades", NULL};
 static const char *const progress_names[] = {"auto", "never", NULL};
 static const char *const sweep_format_names[] = {"table", "json", "csv", NULL};
@@ -46,7 +46,7 @@ const swp__option swp__option_table[] = {
      .help = "combos instead of lengths: CSV or .npy, rows of half,full,smooth,third,mid,p"},
     {SWEEP | VERIFY | BENCH | LIVE, "fee", "PCT", SWP__OPTION_REAL, AT(fee), .initial = "0.09", .low = -100, .high = 100,
      .help = "percentage points a round trip, taken when a trade closes"},
-    {SWEEP | LIVE, "entry", NULL, SWP__OPTION_CHOICE, AT(entry), .initial = "first", .choices = entry_names,
+    {SWEEP | LIVE, "entry", NULL, SWP__OPTION_CHOICE, AT(entry), .initial = "first", .choices = swp__entry_names,
      .help = "first trade at the first bar with a sign, or at the first change of sign"},
     {SWEEP | BENCH | SERVE, "kernel", NULL, SWP__OPTION_KERNEL, AT(kernel), .initial = "auto",
      .help = "how the numbers are found; every kernel finds the same ones"},

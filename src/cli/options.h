@@ -56,6 +56,9 @@ typedef struct swp__option_limits {
     size_t offset; /* of the struct in swp__arguments */
 } swp__option_limits;
 
+/* Of swp_entry, as --entry takes them. */
+extern const char *const swp__entry_names[];
+
 /* The one table; a row without a name ends it. */
 extern const swp__option swp__option_table[];
 

@@ -12,8 +12,6 @@
 #include "cli/journal.h"
 #include "swp/client.h"
 
-static const char *const entry_names[] = {[SWP_ENTRY_FIRST] = "first", [SWP_ENTRY_CROSS] = "cross"};
-
 typedef struct proof {
     swp_client *client;
     swp_client_series *series;
@@ -199,18 +197,15 @@ static swp_status verify_combo(proof *p, const double *close, uint64_t combo, bo
 static swp_status verify_entry(const swp__arguments *arguments, const swp__input *input, swp_entry entry, swp_error *error)
 {
     uint64_t combos = input->combos.grid.combos_count, different = 0;
-    int64_t *rows = malloc(combos * sizeof(swp_params));
-    if (rows == NULL) {
-        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory for %" PRIu64 " combos", combos);
-    }
-    for (uint64_t i = 0; i < combos; i++) {
-        swp_params c = swp_grid_at(&input->combos.grid, i);
-        memcpy(rows + i * SWP_PARAMS_COUNT, &c, sizeof c);
+    int64_t *rows;
+    swp_status status = swp__combos_rows(&input->combos, &rows, error);
+    if (status != SWP_OK) {
+        return status;
     }
     const swp_live_request request = {
         .params = rows, .combos_count = combos, .fee = arguments->fee, .entry = entry, .allow = arguments->allow};
     proof p = {.request = &request};
-    swp_status status = open_proof(&p, input->bars.close, input->bars.bars_count, arguments->allow, error);
+    status = open_proof(&p, input->bars.close, input->bars.bars_count, arguments->allow, error);
     for (uint64_t i = 0; i < combos && status == SWP_OK; i++) {
         bool identical = true;
         status = verify_combo(&p, input->bars.close, i, &identical, error);
@@ -219,8 +214,8 @@ static swp_status verify_entry(const swp__arguments *arguments, const swp__input
     close_proof(&p);
     free(rows);
     if (status == SWP_OK && different == 0) {
-        printf("live             entry %s: identical, %" PRIu64 " combos, after each of %" PRIu64 " bars\n", entry_names[entry],
-               combos, input->bars.bars_count);
+        printf("live             entry %s: identical, %" PRIu64 " combos, after each of %" PRIu64 " bars\n",
+               swp__entry_names[entry], combos, input->bars.bars_count);
     } else if (status == SWP_OK) {
         status = swp__fail(error, SWP_INTERNAL, SWP_AT_NONE, "NOT identical: %" PRIu64 " of %" PRIu64 " combos differ live",
                            different, combos);

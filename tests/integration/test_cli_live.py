@@ -110,6 +110,15 @@ def test_sigkill_loses_no_row_that_was_printed(sweepd, tmp_path, walk):
     assert rows(live(sweepd, "--journal", journal, lines=walk[done:])) == whole[done:]
 
 
+def test_a_journal_without_a_bar_keeps_its_options(sweepd, tmp_path, walk):
+    journal = tmp_path / "j"
+    assert rows(live(sweepd, "--length", "6,20,30", "--entry", "cross", "--journal", journal)) == []
+    again = rows(live(sweepd, "--journal", journal, lines=walk))
+    assert again == rows(live(sweepd, "--length", "6,20,30", "--entry", "cross", lines=walk))
+    done = subprocess.run([sweepd, "verify", "--journal", journal], capture_output=True, text=True)
+    assert done.returncode == 0 and "identical: 600 recorded bars behind 0 of warm-up, 3 combos" in done.stdout
+
+
 @pytest.mark.parametrize("cut", [1, 13, 63])
 def test_a_torn_last_record_is_dropped_and_said_so(sweepd, tmp_path, walk, cut):
     journal = tmp_path / "j"
@@ -120,17 +129,25 @@ def test_a_torn_last_record_is_dropped_and_said_so(sweepd, tmp_path, walk, cut):
     assert rows(again) == whole[49:]
 
 
-def test_damage_is_refused_at_its_byte_and_a_lie_is_named(sweepd, tmp_path, walk):
+HEAD, RECORD = 64 + 48, 16 + 40 + 8  # of one combo, without the head's checksum of 8
+
+
+@pytest.mark.parametrize("at, said", [
+    (0, "byte 0: this is no journal"), (8, "version 0"), (12, "strategy 0"), (16, "another kernel id"),
+    (32, "byte 32: counts that do not fit"), (46, "byte 32: counts that do not fit"), (70, f"byte {HEAD}: the checksum of the head"),
+    (HEAD + 3, f"byte {HEAD}: the checksum of the head"), (HEAD + 8, f"byte {HEAD + 8}: a damaged record, and more behind it"),
+    (1000, f"byte {HEAD + 8 + (1000 - HEAD - 8) // RECORD * RECORD}: a damaged record"),
+])
+def test_damage_is_refused_at_its_byte_and_nothing_is_touched(sweepd, tmp_path, walk, at, said):
     journal = tmp_path / "j"
     rows(live(sweepd, "--journal", journal, lines=walk[:50]))
     data = bytearray(journal.read_bytes())
-    for at in (0, 8, 16, 40, 70, 120, 1000):
-        copy = bytearray(data)
-        copy[at] ^= 1
-        journal.write_bytes(copy)
-        done = live(sweepd, "--journal", journal)
-        assert done.returncode == 1 and str(journal) in done.stderr
-        assert journal.read_bytes() == copy
+    data[at] ^= 1
+    journal.write_bytes(data)
+    for done in (live(sweepd, "--journal", journal),
+                 subprocess.run([sweepd, "verify", "--journal", journal], capture_output=True, text=True)):
+        assert done.returncode == 1 and f"{journal}: " in done.stderr and said in done.stderr
+    assert journal.read_bytes() == data
 
 
 def test_options_other_than_the_journals_are_refused(sweepd, tmp_path, walk):

@@ -117,6 +117,8 @@ def proves(root):
     subprocess.run([program, "live", "--length", "2:12", "--warm-up", warm, "--journal", journal], capture_output=True,
                    input="\n".join(map(repr, walk[200:].tolist())).encode() + b"\n", check=True)
     replayed = subprocess.run([program, "verify", "--journal", journal], capture_output=True)
+    for done in verified, replayed:
+        assert (done.returncode == 0) == (b"DIFFERENT: combo " not in done.stdout), done.stdout  # it names what differs
     return verified.returncode == 0 and replayed.returncode == 0
 
 
