@@ -370,8 +370,6 @@ PyObject *swp__py_arrow_stream(PyObject *module, PyObject *capsule)
 
 /* ---- the type ---- */
 
-#define SLOT(function) ((void *)(uintptr_t)(function)) /* ISO C has no direct way */
-
 static PyType_Slot buffer_slots[] = {
     {Py_tp_doc, "Memory of an Arrow array, read-only."},
     {Py_tp_dealloc, SLOT(buffer_dealloc)},

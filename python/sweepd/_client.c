@@ -398,8 +398,6 @@ static PyMethodDef client_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define SLOT(function) ((void *)(uintptr_t)(function)) /* ISO C has no direct way */
-
 static PyType_Slot client_slots[] = {
     {Py_tp_doc, "Client(url, timeout_ms, token, threads, name, spin_us)"},
     {Py_tp_new, SLOT(client_new)},

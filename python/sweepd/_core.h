@@ -44,6 +44,9 @@ void swp__py_end(swp__py_client *self, swp__py_series *series);
 bool swp__py_add_client_types(PyObject *module);
 extern PyTypeObject *swp__py_series_type;
 
+/* A function in a slot of a type: ISO C has no direct way. */
+#define SLOT(function) ((void *)(uintptr_t)(function))
+
 /* The type Live, and what makes one. */
 bool swp__py_add_live_type(PyObject *module);
 extern const char swp__py_live_open_doc[], swp__py_live_restore_doc[];

@@ -65,7 +65,7 @@ class Live(Generic[State]):
 
     def _push(self, bars: npt.NDArray[np.float64], peeks: bool, timeout: Timeout) -> State:
         cells = np.empty((self.combos, 5), np.int64)
-        self._core.push(bars, peeks, cells, None, timeout_ms(timeout))
+        self._core.push(bars, peeks, cells, timeout_ms(timeout))
         states = _unpack(cells)
         if not self._is_one:
             return states  # type: ignore[return-value]

@@ -122,11 +122,11 @@ PyObject *swp__py_live_restore(PyObject *object, PyObject *args)
 /* ---- pushing ---- */
 
 static swp_status push(py_live *self, const double *close, uint64_t count, bool peeks, unsigned timeout_ms,
-                       swp_live_state *states, int8_t *positions, swp_error *error)
+                       swp_live_state *states, swp_error *error)
 {
     uint64_t expected = swp_client_live_bars_count(self->live);
-    return peeks ? swp_client_live_peek(self->live, close, count, timeout_ms, states, positions, error)
-                 : swp_client_live_push(self->live, expected, close, count, timeout_ms, states, positions, error);
+    return peeks ? swp_client_live_peek(self->live, close, count, timeout_ms, states, NULL, error)
+                 : swp_client_live_push(self->live, expected, close, count, timeout_ms, states, NULL, error);
 }
 
 PyDoc_STRVAR(push_one_doc, "push_one(close, peeks, timeout_ms) -> (bars, position, entry, pnl, trades)\n\nOf one combo.");
@@ -145,7 +145,7 @@ static PyObject *live_push_one(PyObject *object, PyObject *args)
     swp_status status = SWP_OK;
     bool is_one = swp_client_live_combos_count(self->live) == 1;
     if (is_one) {
-        Py_BEGIN_ALLOW_THREADS status = push(self, &close, 1, peeks != 0, timeout_ms, &state, NULL, &error);
+        Py_BEGIN_ALLOW_THREADS status = push(self, &close, 1, peeks != 0, timeout_ms, &state, &error);
         Py_END_ALLOW_THREADS
     }
     end(self);
@@ -158,33 +158,31 @@ static PyObject *live_push_one(PyObject *object, PyObject *args)
                             : swp__py_raise(&error);
 }
 
-PyDoc_STRVAR(push_doc, "push(close, peeks, states, positions or None, timeout_ms) -> None\n\n"
-                       "close: float64[bars], none: asks for the states; states: int64[n, 5]; positions: int8[bars, n].");
+PyDoc_STRVAR(push_doc, "push(close, peeks, states, timeout_ms) -> None\n\n"
+                       "close: float64[bars], none: asks for the states; states: int64[n, 5], filled.");
 
 static PyObject *live_push(PyObject *object, PyObject *args)
 {
     py_live *self = (py_live *)object;
-    Py_buffer b[3] = {{0}};
-    PyObject *wanted, *result = NULL;
+    Py_buffer b[2] = {{0}};
+    PyObject *result = NULL;
     int peeks;
     unsigned timeout_ms;
-    if (!PyArg_ParseTuple(args, "y*pw*OI:push", &b[0], &peeks, &b[1], &wanted, &timeout_ms)) {
+    if (!PyArg_ParseTuple(args, "y*pw*I:push", &b[0], &peeks, &b[1], &timeout_ms)) {
         return NULL;
     }
-    bool has_positions = wanted != Py_None;
-    if ((!has_positions || PyObject_GetBuffer(wanted, &b[2], PyBUF_WRITABLE) == 0) && begin(self)) {
-        uint64_t combos = swp_client_live_combos_count(self->live), bars = (uint64_t)b[0].len / sizeof(double);
-        swp_live_state *states = swp__py_items(&b[1], "states", combos, sizeof *states);
-        int8_t *positions = has_positions && states != NULL ? swp__py_items(&b[2], "positions", bars * combos, 1) : NULL;
-        swp_error error;
-        swp_status status = SWP_OK;
-        if (!PyErr_Occurred()) {
-            Py_BEGIN_ALLOW_THREADS status = push(self, b[0].buf, bars, peeks != 0, timeout_ms, states, positions, &error);
+    if (begin(self)) {
+        uint64_t bars = (uint64_t)b[0].len / sizeof(double);
+        swp_live_state *states = swp__py_items(&b[1], "states", swp_client_live_combos_count(self->live), sizeof *states);
+        if (states != NULL) {
+            swp_error error;
+            swp_status status;
+            Py_BEGIN_ALLOW_THREADS status = push(self, b[0].buf, bars, peeks != 0, timeout_ms, states, &error);
             Py_END_ALLOW_THREADS result = status == SWP_OK ? Py_NewRef(Py_None) : swp__py_raise(&error);
         }
         end(self);
     }
-    swp__py_release(b, 3);
+    swp__py_release(b, 2);
     return result;
 }
 
@@ -250,8 +248,6 @@ static PyMethodDef live_methods[] = {
     {"close", live_close, METH_VARARGS, live_close_doc},
     {NULL, NULL, 0, NULL},
 };
-
-#define SLOT(function) ((void *)(uintptr_t)(function)) /* ISO C has no direct way */
 
 static PyType_Slot live_slots[] = {
     {Py_tp_doc, "A live session of a Client."},
