@@ -11,13 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/host.h"
 #include "swp/client.h"
 
 static uint64_t now_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return swp__now_ns(&swp__system_clock);
 }
 
 static void must(swp_status status, const swp_error *error)

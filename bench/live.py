@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from figures import cpu_times, machine, spread
+from report import cpu_times, machine_name, median_and_range
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM, BENCH = os.path.join(ROOT, "build/sweepd"), os.path.join(ROOT, "build/bench/live")
@@ -52,7 +52,7 @@ def pushes(url, rounds, count):
                 figures[name].append(run(*words)["us"])
         for name, where, _ in rows:
             label = name if where in ("-", "inproc:") else f"{name}, {url.split(':')[0]}:"
-            print(f"  L={length:<4} {label:18} {spread(figures[name]):24} {statistics.median(figures[name]) * count * 1e-6:8.3f} s")
+            print(f"  L={length:<4} {label:18} {median_and_range(figures[name]):24} {statistics.median(figures[name]) * count * 1e-6:8.3f} s")
 
 
 def pace(url, rounds, seconds):
@@ -65,7 +65,7 @@ def pace(url, rounds, seconds):
         steal, total = cpu_times()[0] - steal, cpu_times()[1] - total
         print(f"\npushes {title}, {rounds} rounds of {seconds:g} s; microseconds; steal {100 * steal / total:.2f} %")
         for name, figures in (("idle", idle), ("10,000-combo sweep", loaded)):
-            print(f"  {name:20}", *(f"{q} {spread([f[q] for f in figures], 1):28}" for q in ("p50", "p99", "p99.9", "max")))
+            print(f"  {name:20}", *(f"{q} {median_and_range([f[q] for f in figures], 1):28}" for q in ("p50", "p99", "p99.9", "max")))
         ratio = statistics.median(f["p99.9"] for f in loaded) / statistics.median(f["p99.9"] for f in idle)
         print(f"  p99.9 with the sweep over idle: {ratio:.2f}")
 
@@ -74,7 +74,7 @@ def restores(url, rounds):
     print("\nrestoring a session of 200 combos (lengths 6..205): microseconds")
     for where in ("inproc:", url):
         figures = [run(BENCH, "restore", where, 200, 200) for _ in range(rounds)]
-        print(f"  {where.split(':')[0] + ':':8} {spread([f['p50'] for f in figures], 1)}, {figures[0]['bytes']:,} bytes")
+        print(f"  {where.split(':')[0] + ':':8} {median_and_range([f['p50'] for f in figures], 1)}, {figures[0]['bytes']:,} bytes")
 
 
 def main():
@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--url", help="of a daemon that runs; without it one is started on a Unix socket")
     parser.add_argument("--sections", default="push,pace,restore")
     options = parser.parse_args()
-    print(machine())
+    print(machine_name())
     with tempfile.TemporaryDirectory() as folder:
         url = options.url or f"unix:{folder}/s"
         daemon = None if options.url else subprocess.Popen([PROGRAM, "serve", "--listen", url], stderr=subprocess.DEVNULL)

@@ -23,7 +23,7 @@ import time
 import numpy as np
 
 import sweepd
-from figures import cpu_times, machine, spread
+from report import cpu_times, machine_name, median_and_range
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -192,7 +192,7 @@ def row(*cells):
 def ratio_row(name, over, under, goal, digits=2):
     ratios = [a / b for a, b in zip(over, under, strict=True)]
     met = "" if goal is None else f"at most {goal:.2f}: **{'met' if statistics.median(ratios) <= goal else 'missed'}**"
-    row(name, spread(ratios, digits) if len(ratios) > 1 else f"{ratios[0]:.{digits}f}", met)
+    row(name, median_and_range(ratios, digits) if len(ratios) > 1 else f"{ratios[0]:.{digits}f}", met)
 
 
 # ---- sections ----
@@ -220,7 +220,7 @@ def echoes(options, folder):
             found[size] = in_turns(turns, options.rounds)
     head("echo, microseconds a round trip", "8 bytes", "1.2 MB")
     for name in contenders:
-        row(name, spread(found[SMALL][name]), spread(found[LARGE][name], 0))
+        row(name, median_and_range(found[SMALL][name]), median_and_range(found[LARGE][name], 0))
     head("ratio", "", "goal")
     small, large = found[SMALL], found[LARGE]
     bare_across, bare_one = "bare, across CPUs", "bare, one CPU"
@@ -267,12 +267,12 @@ def sweeps(options, folder):
                  "inproc:": lambda: us_of(lambda: inproc.sweep(own_tiny, length=6))}
         us_small = in_turns(small, 20 * options.sweeps)
     head(f"80 combos over {options.bars:,} bars, microseconds", "")
-    row("C, in its process", spread(us["C, in its process"], 0))
-    row("Python, in its process (`inproc:`)", spread(us["in this process"], 0))
-    row("Python, `unix:`, the series there already", spread(us["preloaded"], 0))
-    row("Python, `unix:`, the closes sent with each call", spread(us["closes sent with each call"], 0))
+    row("C, in its process", median_and_range(us["C, in its process"], 0))
+    row("Python, in its process (`inproc:`)", median_and_range(us["in this process"], 0))
+    row("Python, `unix:`, the series there already", median_and_range(us["preloaded"], 0))
+    row("Python, `unix:`, the closes sent with each call", median_and_range(us["closes sent with each call"], 0))
     for where, values in us_small.items():
-        row(f"a sweep of one combo over 50 bars, `{where}`", spread(values, 1))
+        row(f"a sweep of one combo over 50 bars, `{where}`", median_and_range(values, 1))
     head("ratio", "", "goal")
     base = us["C, in its process"]
     ratio_row("Python over `unix:`, preloaded / C in-process, round by round", us["preloaded"], base, 1.03, 3)
@@ -303,14 +303,14 @@ def frames(options, folder):
             "frame to frame": lambda: us_of(by_frame), "array to Sweep": lambda: us_of(by_array),
         }, options.sweeps)
     head("a pandas Series in, a DataFrame of 80 rows out, microseconds", "")
-    row(f"numpy array of {options.bars:,} closes -> what is sent", spread(us["array"], 1))
-    row(f"pandas Series of {options.bars:,} closes -> what is sent", spread(us["in"], 1))
-    row("Sweep -> dict of columns", spread(us["dict"], 1))
-    row("Sweep -> pandas.DataFrame", spread(us["out"], 1))
+    row(f"numpy array of {options.bars:,} closes -> what is sent", median_and_range(us["array"], 1))
+    row(f"pandas Series of {options.bars:,} closes -> what is sent", median_and_range(us["in"], 1))
+    row("Sweep -> dict of columns", median_and_range(us["dict"], 1))
+    row("Sweep -> pandas.DataFrame", median_and_range(us["out"], 1))
     added = [a - b for a, b in zip(us["in"], us["array"], strict=True)]
-    row("added to a call by both", spread([a + b for a, b in zip(added, us["out"], strict=True)], 0))
-    row("the whole call, Series sent, DataFrame made", spread(us["frame to frame"], 0))
-    row("the whole call, array sent, Sweep made", spread(us["array to Sweep"], 0))
+    row("added to a call by both", median_and_range([a + b for a, b in zip(added, us["out"], strict=True)], 0))
+    row("the whole call, Series sent, DataFrame made", median_and_range(us["frame to frame"], 0))
+    row("the whole call, array sent, Sweep made", median_and_range(us["array to Sweep"], 0))
 
 
 @contextlib.contextmanager
@@ -361,7 +361,7 @@ def json_door(options, folder):
         us = in_turns({name: lambda call=call: us_of(call) for name, call in calls.items()}, max(3, options.sweeps // 4))
     head(f"a whole sweep call, 80 combos over {options.bars:,} closes, milliseconds", "")
     for name in calls:
-        row(name, spread([value * 1e-3 for value in us[name]], 2))
+        row(name, median_and_range([value * 1e-3 for value in us[name]], 2))
     row("size of the request", f"{len(text):,} bytes as JSON, {close.nbytes:,} as numbers")
     head("ratio", "", "")
     ratio_row("JSON / binary, closes sent with each call", us["JSON"], us["binary"], None, 1)
@@ -384,7 +384,7 @@ def main():
     options = parser.parse_args()
     if os.cpu_count() < 2:
         sys.exit("bench/python.py: needs two CPUs")
-    print(f"{machine()}; Python {sys.version.split()[0]}, numpy {np.__version__}, sweepd {sweepd.__version__}")
+    print(f"{machine_name()}; Python {sys.version.split()[0]}, numpy {np.__version__}, sweepd {sweepd.__version__}")
     for section in options.sections.split(","):
         steal, total = cpu_times()
         with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,27 @@
 """What the benches say: spreads, tables in Markdown, and the machine they ran on."""
 import json
+import os
 import pathlib
 import platform
 import statistics
 import subprocess
 
-import figures
+
+def cpu_times():
+    """(stolen by the host, all) since the machine began."""
+    with open("/proc/stat", encoding="utf-8") as stat:
+        fields = list(map(int, stat.readline().split()[1:]))
+    return fields[7], sum(fields)
+
+
+def machine_name():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "?")
+    return f"{model}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
+
+
+def median_and_range(values, digits=2):
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}..{max(values):.{digits}f})"
 
 
 def spread(values):
@@ -44,7 +60,7 @@ def machine(compilers, clock):
     import numba
 
     return {
-        "machine": figures.machine(), "ghz": clock_ghz(clock), "kernel": platform.release(),
+        "machine": machine_name(), "ghz": clock_ghz(clock), "kernel": platform.release(),
         "python": platform.python_version(), "numba": numba.__version__,
         "compilers": [compiler_version(name) for name in compilers],
     }

@@ -33,7 +33,7 @@ def test_every_kernel_joins_by_its_name_and_each_table_is_of_the_samples(sweepd,
     assert names[0] == "numba"
     assert {name.split(",")[0].split()[0] for name in names[1:]} == set(package.kernels())
     table = (tmp_path / "headline.md").read_text()
-    assert samples["hash"] in table and table.strip() in done.stdout + table
+    assert samples["hash"] in table and table.partition("<!--")[0].strip() in done.stdout
     for name, seconds in samples["seconds"].items():
         assert len(seconds) == 3 and min(seconds) > 0
         assert f"| {name} | {report.shown(seconds, 1e3)} |" in table
