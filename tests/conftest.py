@@ -1,10 +1,15 @@
 """What every Python test may ask for: the program, the files of market data, and what runs them."""
 import os
 import pathlib
+import signal
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# A shell's background jobs and nohup ignore SIGINT, and what they start inherits that: tests that interrupt would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
