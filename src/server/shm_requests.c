@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "base/host.h"
@@ -114,32 +112,6 @@ swp_status swp__run_shm_open(swp__call *call, swp_error *error)
 
 enum { SERIES_SEALS = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW };
 
-static swp_status check_series_file(int fd, uint64_t size, swp_error *error)
-{
-    enum { TMPFS = 0x01021994 };
-    struct stat info;
-    struct statfs system;
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & SERIES_SEALS) != SERIES_SEALS) {
-        return swp__fail(error, SWP_DENIED, SWP_AT_NONE,
-                         "the descriptor has the seals %#x, expected WRITE, SHRINK and GROW, %#x of a memfd",
-                         seals < 0 ? 0U : (unsigned)seals, (unsigned)SERIES_SEALS);
-    }
-    if (fstatfs(fd, &system) != 0 || (uint64_t)system.f_type != TMPFS) {
-        return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the descriptor is in huge pages");
-    }
-    if (fstat(fd, &info) != 0 || (uint64_t)info.st_size != size) {
-        return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the descriptor has %" PRIu64 " bytes, expected %" PRIu64,
-                         (uint64_t)info.st_size, size);
-    }
-    if ((uint64_t)info.st_blocks * 512 < size) {
-        return swp__fail(error, SWP_DENIED, SWP_AT_NONE,
-                         "the descriptor has %" PRIu64 " bytes allocated of %" PRIu64 ": allocate it whole (fallocate)",
-                         (uint64_t)info.st_blocks * 512, size);
-    }
-    return SWP_OK;
-}
-
 static void unmap_series(void *context, const void *memory, uint64_t size)
 {
     (void)context;
@@ -162,7 +134,7 @@ static swp_status adopt(swp__call *call, int fd, swp__series_info *info, swp_err
         return swp__fail_limit(error, call->connection->server->engine->limits.max_memory, UINT64_MAX,
                                "series: %" PRIu64 " bars are more than memory can hold", wire->n_bars);
     }
-    swp_status status = check_series_file(fd, size, error);
+    swp_status status = swp__memfd_check(fd, SERIES_SEALS, "WRITE, SHRINK and GROW", size, error);
     status = status == SWP_OK ? swp__connection_scope(call->connection, &scope, error) : status;
     if (status != SWP_OK) {
         return status;

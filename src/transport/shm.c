@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/error.h"
@@ -149,23 +151,26 @@ void swp__shm_free(swp__shm *shm)
 
 /* ---- the other side's ---- */
 
-static swp_status check_file(const swp__shm *shm, int fd, swp_error *error)
+swp_status swp__memfd_check(int fd, unsigned seals, const char *names, uint64_t size, swp_error *error)
 {
     struct stat info;
-    uint64_t size = shm->header_bytes + shm->ring.size;
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & SEALS) != SEALS) {
-        return swp__fail(error, SWP_DENIED, SWP_AT_NONE,
-                         "shared memory: the descriptor has the seals %#x, expected SEAL, SHRINK, GROW and FUTURE_WRITE, %#x",
-                         seals < 0 ? 0U : (unsigned)seals, (unsigned)SEALS);
+    struct statfs system;
+    int got = fcntl(fd, F_GET_SEALS);
+    if (got < 0 || ((unsigned)got & seals) != seals) {
+        return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the descriptor has the seals %#x, expected %s, %#x of a memfd",
+                         got < 0 ? 0U : (unsigned)got, names, seals);
+    }
+    if (fstatfs(fd, &system) != 0 || system.f_type != TMPFS_MAGIC) {
+        return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the descriptor is in huge pages");
     }
     if (fstat(fd, &info) != 0 || (uint64_t)info.st_size != size) {
-        return swp__fail(error, SWP_DENIED, SWP_AT_NONE,
-                         "shared memory: the descriptor has %" PRIu64 " bytes, expected %" PRIu64, (uint64_t)info.st_size,
-                         size);
+        return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "the descriptor has %" PRIu64 " bytes, expected %" PRIu64,
+                         (uint64_t)info.st_size, size);
     }
     if ((uint64_t)info.st_blocks * 512 < size) {
-        return swp__fail(error, SWP_DENIED, SWP_AT_NONE, "shared memory: not all pages of the descriptor are there");
+        return swp__fail(error, SWP_DENIED, SWP_AT_NONE,
+                         "the descriptor has %" PRIu64 " bytes allocated of %" PRIu64 ": allocate it whole (fallocate)",
+                         (uint64_t)info.st_blocks * 512, size);
     }
     return SWP_OK;
 }
@@ -186,7 +191,8 @@ static swp_status check_header(const swp__shm *shm, swp_error *error)
 
 swp_status swp__shm_join(swp__shm *shm, int fd, swp_error *error)
 {
-    swp_status status = check_file(shm, fd, error);
+    swp_status status =
+        swp__memfd_check(fd, SEALS, "SEAL, SHRINK, GROW and FUTURE_WRITE", shm->header_bytes + shm->ring.size, error);
     if (status == SWP_OK) {
         shm->theirs = map_twice(shm, fd, PROT_READ);
         status = shm->theirs != NULL
@@ -425,11 +431,6 @@ bool swp__shm_is_possible(const swp__stream *stream)
     socklen_t size = sizeof domain;
     return stream->ops == &swp__socket_stream_ops && getsockopt(stream->in, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
            domain == AF_UNIX;
-}
-
-swp__shm *swp__shm_of(const swp__stream *stream)
-{
-    return stream->ops == &shm_ops ? stream->context : NULL;
 }
 
 bool swp__shm_has_input(const swp__shm *shm)

@@ -17,13 +17,15 @@ enum {
     SWP__SHM_RING_STANDARD = 1 << 18, /* asked for by a client */
 };
 
+/* May memory that came as a descriptor be looked at? DENIED: it has not all of these seals (F_SEAL_*; `names` says them in
+ * words), is in huge pages, has not exactly `size` bytes, or not all of them allocated: then an access could fault, or what was
+ * checked could change. */
+SWP_MUST_CHECK swp_status swp__memfd_check(int fd, unsigned seals, const char *names, uint64_t size, swp_error *error);
+
 typedef struct swp__shm swp__shm;
 
 /* May the two ends of this stream share memory? A connected Unix socket of the system. */
 bool swp__shm_is_possible(const swp__stream *stream);
-
-/* Is a stream one of rings? NULL: no. */
-swp__shm *swp__shm_of(const swp__stream *stream);
 
 /* Memory of ours with a ring of so many bytes, a power of two from SWP__SHM_RING_MIN on. NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__shm_new(uint64_t ring_bytes, const swp_allocator *allocator, swp__shm **shm, swp_error *error);

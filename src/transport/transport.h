@@ -97,8 +97,8 @@ int swp__stream_wait(const swp__stream *stream, bool in, bool out, uint64_t dead
  * `count`. */
 int swp__iovecs_advance(struct iovec *iovecs, int count, size_t done);
 
-/* Connects to unix:, shm: (its socket; shm.h does the rest) or tcp:. In this order: BAD_PARAM an address one cannot connect to; REFUSED
- * nobody listens, no such file, or not allowed (the text says which, and what to do); TIMED_OUT; NO_MEMORY. */
+/* Connects to unix:, shm: (its socket; shm.h does the rest) or tcp:. In this order: BAD_PARAM an address one cannot connect to;
+ * REFUSED nobody listens, no such file, or not allowed (the text says which, and what to do); TIMED_OUT; NO_MEMORY. */
 SWP_MUST_CHECK swp_status swp__connect(const swp__address *address, uint64_t deadline_ns, swp__stream *stream,
                                        swp_error *error);
 
