@@ -51,6 +51,7 @@ class RingPeer(Peer):
         os.close(theirs)
         assert self.theirs[:24] == struct.pack("<8sIIQ", b"swp-ring", 1, PAGE, ring_bytes)
         self.head = self.position = 0
+        self.patience = PATIENCE
         self.rest = b""
 
     @classmethod
@@ -84,7 +85,7 @@ class RingPeer(Peer):
 
     def put(self, data):
         bytes_ = (8 + len(data) + 63) // 64 * 64
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.patience
         while self.head + bytes_ + 64 - struct.unpack_from("<Q", self.theirs, TAIL)[0] > self.size:
             assert time.monotonic() < end and self.is_alive(), "no room"
             time.sleep(0)
