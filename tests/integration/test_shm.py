@@ -4,6 +4,7 @@ The peer is support/ring_peer.py, so that it can do what no client of ours does.
 import fcntl
 import mmap
 import os
+import pathlib
 import random
 import socket
 import struct
@@ -435,7 +436,8 @@ def test_fifty_clients_that_are_killed_leave_nothing_with_the_daemon(sweepd, tmp
         assert told["sweepd_buffer_bytes"] < 1 << 16  # the page of numbers itself
         assert told["sweepd_live_sessions"] == 0
         assert sorted(os.listdir("/dev/shm")) == shm
-        assert max(memory_of[25:]) <= 1.1 * max(memory_of[:25]) + 4096
+        if b"__asan_init" not in pathlib.Path(sweepd).read_bytes():  # which keeps what was freed
+            assert max(memory_of[25:]) <= 1.1 * max(memory_of[:25]) + 4096
 
 
 def own_rings():

@@ -66,7 +66,13 @@ class RingPeer(Peer):
     # sending
 
     def word(self, at, value):
-        struct.pack_into("<Q", self.ours, at, value)
+        """As one: struct would store it byte by byte, and the server may look in between."""
+        with memoryview(self.ours) as view, view.cast("Q") as words:
+            words[at // 8] = value
+
+    def their_word(self, at):
+        with memoryview(self.theirs) as view, view.cast("Q") as words:
+            return words[at // 8]
 
     def write(self, position, data):
         at = position % self.size
@@ -86,7 +92,7 @@ class RingPeer(Peer):
     def put(self, data):
         bytes_ = (8 + len(data) + 63) // 64 * 64
         end = time.monotonic() + self.patience
-        while self.head + bytes_ + 64 - struct.unpack_from("<Q", self.theirs, TAIL)[0] > self.size:
+        while self.head + bytes_ + 64 - self.their_word(TAIL) > self.size:
             assert time.monotonic() < end and self.is_alive(), "no room"
             time.sleep(0)
         self.write(self.head + 8, data)
@@ -129,7 +135,7 @@ class RingPeer(Peer):
         data = self.read(self.position + 8, size)
         self.position += (8 + size + 63) // 64 * 64
         self.word(TAIL, self.position)
-        if struct.unpack_from("<Q", self.theirs, WAITS)[0] != 0:
+        if self.their_word(WAITS) != 0:
             self.wake()
         return data
 
