@@ -2,6 +2,8 @@
 #include "server/internal.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/host.h"
@@ -168,9 +170,26 @@ static void answered(swp__call *call)
     call->cancels = NULL;
 }
 
+void swp__call_incident(const swp__call *call, swp_error *error, const char *format, ...)
+{
+    const swp__connection *c = call->connection;
+    uint64_t number = ++c->server->incidents;
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    swp__log_line(c->server->log, SWP__LOG_ERROR, "internal error %" PRIu64 ": connection %" PRIu64 ", request %" PRIu32 ": %s",
+                  number, c->number, call->frame.id, text);
+    (void)swp__fail(error, SWP_INTERNAL, SWP_AT_NONE, "internal error %" PRIu64 ": the server's log says more", number);
+}
+
 void swp__call_fail(swp__call *call, const swp_error *error)
 {
-    if (error != &call->error) {
+    bool is_ours = error->status > SWP_MORE && error->status < SWP_TIMED_OUT; /* others never travel */
+    if (!is_ours) {
+        swp__call_incident(call, &call->error, "it would be answered %s: %s", swp_status_name(error->status), error->message);
+    } else if (error != &call->error) {
         call->error = *error;
     }
     call->connection->server->counters.requests_failed++;
@@ -182,15 +201,32 @@ void swp__call_fail(swp__call *call, const swp_error *error)
     answered(call);
 }
 
+/* A reply of another length would end its client's connection, and be taken for other numbers by a careless one. */
+static swp_status check_answer(const swp__call *call, const swp__wire_reply *reply, swp_error *error)
+{
+    swp_error why;
+    uint64_t combos = swp__live_combos(call);
+    swp_status status = swp__wire_check_reply(reply, &call->request, combos, &why);
+    if (status != SWP_OK) {
+        swp__call_incident(call, error, "its answer is not as long as it must be: %s", why.message);
+    }
+    return status;
+}
+
 void swp__call_answer(swp__call *call, swp__wire_reply *reply, const void *tail, size_t tail_size)
 {
+    swp_error error;
     reply->opcode = call->frame.opcode;
     reply->status = SWP_OK;
     reply->id = call->frame.id;
-    swp__wire_encode_reply(reply, &call->final.out);
-    swp__wire_append(&call->final.out, tail, tail_size);
-    swp_error error;
-    if (swp__wire_finish(&call->final.out, call->connection->server->options.limits.max_frame, &error) != SWP_OK) {
+    reply->tail_size = tail_size;
+    swp_status status = check_answer(call, reply, &error);
+    if (status == SWP_OK) {
+        swp__wire_encode_reply(reply, &call->final.out);
+        swp__wire_append(&call->final.out, tail, tail_size);
+        status = swp__wire_finish(&call->final.out, call->connection->server->options.limits.max_frame, &error);
+    }
+    if (status != SWP_OK) {
         swp__call_fail(call, &error);
         return;
     }

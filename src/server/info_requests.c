@@ -119,6 +119,8 @@ static void print_server(swp__text *text, const swp__server *server)
     metric(text, "counter", "connections_timed_out_total", "Closed as slow, stalled or idle.", n->connections_timed_out);
     metric(text, "counter", "requests_total", "Read whole.", n->requests);
     metric(text, "counter", "requests_failed_total", "Answered with an error.", n->requests_failed);
+    metric(text, "counter", "internal_errors_total", "Our bugs, as INTERNAL or a closed version 1 connection.",
+           server->incidents);
     metric(text, "counter", "received_bytes_total", "Read from peers.", n->bytes_in);
     metric(text, "counter", "sent_bytes_total", "Written to peers.", n->bytes_out);
     metric(text, "gauge", "buffer_bytes", "Requests and results of all connections.", server->buffer_bytes);

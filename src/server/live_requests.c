@@ -113,6 +113,11 @@ void swp__live_forget(swp__call *call)
     }
 }
 
+uint64_t swp__live_combos(const swp__call *call)
+{
+    return call->session != NULL ? swp_live_combos_count(call->session->live) : 0;
+}
+
 /* ---- answers ---- */
 
 static swp_status make_states(swp__call *call, const swp_live *live, uint64_t bars_count, bool positions, swp_error *error)

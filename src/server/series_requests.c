@@ -49,6 +49,12 @@ void swp__answer_series(swp__call *call, const swp__series_info *info)
     swp__call_answer(call, &reply, NULL, 0);
 }
 
+_Static_assert((int)SWP__COLUMN_CLOSE == (int)SWP__SERIES_CLOSE && (int)SWP__COLUMN_OPEN == (int)SWP__SERIES_OPEN &&
+                   (int)SWP__COLUMN_HIGH == (int)SWP__SERIES_HIGH && (int)SWP__COLUMN_LOW == (int)SWP__SERIES_LOW &&
+                   (int)SWP__COLUMN_VOLUME == (int)SWP__SERIES_VOLUME && (int)SWP__COLUMN_TIME == (int)SWP__SERIES_TIME &&
+                   (int)SWP__COLUMN_ALL == (int)SWP__SERIES_ALL && (int)SWP__NAME_MAX == (int)SWP__SERIES_NAME_MAX,
+               "columns are handed to the store by the bits they travel with");
+
 static swp__shape shape_of(const swp__wire_shape *shape)
 {
     return (swp__shape){.bars_count = shape->n_bars, .columns = shape->columns, .policy = shape->policy};

@@ -5,6 +5,15 @@
 #include "base/error.h"
 #include "engine/rows.h"
 
+_Static_assert((int)SWP__RESULT_PNL == (int)SWP__ROW_PNL && (int)SWP__RESULT_TRADES == (int)SWP__ROW_TRADES &&
+                   (int)SWP__RESULT_FIRST_BAR == (int)SWP__ROW_FIRST_BAR &&
+                   (int)SWP__RESULT_OPEN_SIDE == (int)SWP__ROW_OPEN_SIDE &&
+                   (int)SWP__RESULT_OPEN_ENTRY_BAR == (int)SWP__ROW_OPEN_ENTRY_BAR &&
+                   (int)SWP__RESULT_OPEN_ENTRY == (int)SWP__ROW_OPEN_ENTRY &&
+                   (int)SWP__RESULT_OPEN_LAST == (int)SWP__ROW_OPEN_LAST &&
+                   (int)SWP__RESULT_OPEN_PNL == (int)SWP__ROW_OPEN_PNL && (int)SWP__RESULT_ALL == (int)SWP__ROW_ALL,
+               "result columns are handed to the engine by the bits they travel with");
+
 /* Memory for the whole result, in the layout of its frame. */
 static swp_status make_result(swp__call *call, uint64_t rows_count, swp_sweep_result *result, swp_error *error)
 {
@@ -100,6 +109,10 @@ void swp__v2_done(swp__call *call)
         return;
     }
     swp_error error;
-    (void)swp__fail(&error, call->status, SWP_AT_NONE, "the sweep was cancelled");
+    if (call->status == SWP_CANCELLED) {
+        (void)swp__fail(&error, SWP_CANCELLED, SWP_AT_NONE, "the sweep was cancelled");
+    } else {
+        swp__call_incident(call, &error, "its sweep ended as %s", swp_status_name(call->status));
+    }
     swp__call_fail(call, &error);
 }

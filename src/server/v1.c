@@ -108,6 +108,10 @@ void swp__v1_done(swp__call *call)
         return;
     }
     swp__connection *c = call->connection;
+    swp_error error = {.message = "the sweep was cancelled"};
+    if (call->status != SWP_CANCELLED) {
+        swp__call_incident(call, &error, "its sweep ended as %s", swp_status_name(call->status));
+    }
     swp__call_free(call);
-    give_up(c, "the sweep was cancelled");
+    give_up(c, error.message);
 }

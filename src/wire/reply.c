@@ -117,6 +117,17 @@ static uint64_t expected_tail(const swp__wire_reply *reply, const swp__wire_requ
     }
 }
 
+swp_status swp__wire_check_reply(const swp__wire_reply *reply, const swp__wire_request *asked, uint64_t session_combos,
+                                 swp_error *error)
+{
+    const swp__wire_message *message = swp__wire_message_of(asked->opcode);
+    const swp__wire_layout *layout = NULL;
+    bool exists = swp__wire_reply_layout(message, reply->status, &layout);
+    assert(exists && reply->opcode == asked->opcode);
+    return swp__wire_check_tail(message->name, swp__wire_fixed_size(layout), reply->tail_size,
+                                expected_tail(reply, asked, session_combos), error);
+}
+
 swp_status swp__wire_decode_reply(const swp__wire_frame *frame, const swp__wire_request *asked, uint64_t session_combos,
                                   const uint8_t *fixed, swp__wire_reply *reply, swp_error *error)
 {

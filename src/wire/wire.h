@@ -263,6 +263,11 @@ swp_status swp__wire_decode_sweep(const swp__wire_request *request, const void *
  * text[0] in its frame. */
 swp_status swp__wire_check_text(const uint8_t *text, size_t size, uint64_t offset, swp_error *error);
 
+/* Before an OK reply is sent: is its tail, reply->tail_size, as long as whoever asked must expect? BAD_FRAME.
+ * session_combos as for swp__wire_decode_reply. */
+swp_status swp__wire_check_reply(const swp__wire_reply *reply, const swp__wire_request *asked, uint64_t session_combos,
+                                 swp_error *error);
+
 /* As swp__wire_decode_request_header; BAD_FRAME for anything wrong. An error status that this side does not know is let
  * through, and so is an unknown opcode in an error. */
 swp_status swp__wire_decode_reply_header(uint32_t body_size, const uint8_t header[SWP__WIRE_HEADER_SIZE],
