@@ -68,26 +68,52 @@ def test_a_sweep_prints_the_same_bytes_on_every_door(sweepd, service, bars, door
         assert text_of(sweepd, "sweep", bars, "--engine", url_of(service, door), *words) == here
 
 
+KERNELS = ("auto", "strict", "strict-checked", "exact", "certified")
+
+
+def hash_of(pnl, trades):
+    return hashlib.sha256(np.asarray(pnl, "<f8").tobytes() + np.asarray(trades, "<i8").tobytes()).hexdigest()
+
+
+def hashes_of_peers(sweepd, tmp_path, close, params, options):
+    """In raw bytes, without sweepd's client: version 1, then version 2, on each door that moves bytes."""
+    hashes = {}
+    with served.Served(sweepd, tmp_path, *options, listen=("unix", "tcp")) as service:
+        for door in ("unix", "tcp", "stdio"):
+            def peer():
+                return served.Peer.spawn(sweepd, *options) if door == "stdio" else service.peer(door)
+            with peer() as v1, peer() as v2:
+                hashes["version 1", door] = hash_of(*v1.v1_sweep(close, params))
+                reply = v2.call(served.SWEEP, served.sweep_payload(v2.load(close), params))
+                assert reply.status == served.OK, reply
+                hashes["version 2", door] = hash_of(*served.v1_results(reply.payload, len(params)))
+    return hashes
+
+
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_every_door_kernel_and_thread_count_gives_the_same_hash_as_version_1(sweepd, tmp_path, threads):
+def test_every_door_version_kernel_and_thread_count_gives_the_same_hash_as_in_process(sweepd, tmp_path, threads):
     close, params = served.study_close(20_000), served.study_params(20)
     path = tmp_path / "bars.npy"
     np.save(path, close)
+
+    def command(kernel, *engine):
+        out = json.loads(text_of(sweepd, "sweep", path, "--length", "6:200/20", "--kernel", kernel, "--threads", threads,
+                                 "--format", "json", *engine))
+        return hash_of([combo["pnl"] for combo in out["combos"]], [combo["trades"] for combo in out["combos"]])
+
+    in_process = command("strict")
     hashes = {}
     with served.Served(sweepd, tmp_path, "--threads", threads, listen=("unix", "tcp")) as service:
-        for door in ("unix", "tcp"):
-            with service.peer(door) as peer:
-                pnl, trades = peer.v1_sweep(close, params)
-                hashes["version 1", door] = hashlib.sha256(pnl.tobytes() + trades.tobytes()).hexdigest()
-        for door in DOORS:
-            for kernel in ("auto", "strict", "strict-checked", "exact", "certified"):
-                out = json.loads(text_of(sweepd, "sweep", path, "--length", "6:200/20", "--kernel", kernel, "--threads", threads,
-                                         "--format", "json", "--engine", url_of(service, door)))
-                pnl = np.array([combo["pnl"] for combo in out["combos"]], "<f8")
-                trades = np.array([combo["trades"] for combo in out["combos"]], "<i8")
-                hashes[kernel, door] = hashlib.sha256(pnl.tobytes() + trades.tobytes()).hexdigest()
-    assert len(hashes) == 2 + len(DOORS) * 5
-    assert set(hashes.values()) == {hashes["version 1", "unix"]}, hashes
+        for kernel in KERNELS:
+            hashes["in-process", kernel] = command(kernel)
+            for door in DOORS:
+                hashes["command", door, kernel] = command(kernel, "--engine", url_of(service, door))
+    for kernel in KERNELS:
+        options = ["--threads", threads, "--kernel", kernel]
+        for (version, door), sha in hashes_of_peers(sweepd, tmp_path, close, params, options).items():
+            hashes[version, door, kernel] = sha
+    assert len(hashes) == len(KERNELS) * (1 + len(DOORS) + 2 * 3)
+    assert set(hashes.values()) == {in_process}, hashes
 
 
 def test_bars_are_sent_once_and_found_after(sweepd, service, bars):
