@@ -3,6 +3,7 @@
 #ifndef SWP_BARS_H
 #define SWP_BARS_H
 
+#include <stdbool.h>
 #include "swp/engine.h" /* SWP_ALLOW_* */
 
 #ifdef __cplusplus
@@ -42,6 +43,9 @@ typedef struct swp_bars_options {
     const char *time_zone;   /* of stamps without an offset: +02:00, Europe/Paris; NULL: UTC */
     uint64_t skip_lines;     /* lines above the header, or the first bar, that are passed over */
     const char *from, *to;   /* instants, both included, a date as `to` to its end; NULL: all. Year first, in time_zone */
+    const char *dtype;       /* of raw numbers: f2, f4, f8, i1 .. i8, u1 .. u8, or float32 and the like; the file is read as raw
+                        * numbers then, whatever its name; NULL: by the name */
+    bool big_endian;         /* of raw numbers: the first byte of each is the highest */
 } swp_bars_options;
 
 /* Filled by swp_bars_read, emptied by swp_bars_free. */
@@ -55,8 +59,9 @@ typedef struct swp_bars {
 } swp_bars;
 
 /* Reads a file by its name's ending, and in one pass, so that it may be a pipe:
- *   .npy          one axis of f2, f4, f8 or an integer type, either byte order; widened to f64 without loss
- *   .f64          raw little-endian f64
+ *   .npy          f2, f4, f8 or an integer type, either byte order; widened to f64 without loss; one axis, or two, bars by
+ *                 columns in either memory order, of which options->close is the number of one, from 1
+ *   .f64          raw little-endian f64, or what options->dtype and ->big_endian say
  *   anything else CSV in UTF-8, with a header or in a layout that is known (docs/files.md)
  * Compressed by gzip or zstd: text by its first bytes, the others by a further ending, .gz or .zst. "-" is standard input.
  * Time stamps are year-month-day, with a time, and an offset or Z, if there are any; or seconds, milli-, micro- or

@@ -33,6 +33,11 @@ static swp_status check_options(const swp_bars_options *options, swp_error *erro
     if (options->decimal == ',' && options->delimiter == ',') {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "a comma cannot be the delimiter and the decimal sign");
     }
+    swp__dtype dtype;
+    if (options->dtype != NULL && !swp__dtype_parse(options->dtype, false, &dtype)) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
+                         "dtype is \"%.40s\", expected f2, f4, f8, i1, i2, i4, i8, u1, u2, u4 or u8", options->dtype);
+    }
     if ((options->allow & ~(uint32_t)SWP_ALLOW_ALL) != 0) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "allow is %" PRIu32 ", expected a sum of 1, 2 and 4",
                          options->allow);
@@ -87,36 +92,73 @@ static void summarise(const swp__bar_list *list, const swp__table_facts *facts, 
              more);
 }
 
-static swp_status read_raw(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)
+static swp_status read_raw(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp_error *error)
 {
-    const swp__dtype f64 = {.kind = 'f', .size_bytes = 8};
-    swp_status status = swp__binary_read(source, &f64, SWP__COUNT_TO_THE_END, 0, SWP__AT_INDEX, allow, list, error);
+    swp__binary_form form = {.bars_count = SWP__COUNT_TO_THE_END, .columns_count = 1, .place = SWP__AT_INDEX};
+    bool known = swp__dtype_parse(options->dtype != NULL ? options->dtype : "f8", options->big_endian, &form.dtype);
+    (void)known; /* check_options has seen to it */
+    swp_status status = swp__binary_read(source, &form, options->allow, list, error);
     if (status == SWP_OK && list->count == 0) {
         return swp__refuse_file(error, source->path, 0, "the file is empty");
     }
     return status;
 }
 
+/* What only columns with names and stamps have would otherwise be passed over in silence. */
+static swp_status refuse_text_options(const char *path, const swp_bars_options *options, const char *close, swp_error *error)
+{
+    const struct {
+        const char *name, *value;
+    } given[] = {{"close", close},
+                 {"time", options->time == NULL || strcmp(options->time, "none") == 0 ? NULL : options->time},
+                 {"from", options->from},
+                 {"to", options->to}};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        if (given[i].value != NULL) {
+            return swp__refuse_file(error, path, 0, "--%s has no meaning here: the file holds numbers alone, without %s",
+                                    given[i].name, i == 0 ? "columns" : "time stamps");
+        }
+    }
+    return SWP_OK;
+}
+
+typedef enum file_kind { FILE_TEXT, FILE_NPY, FILE_RAW } file_kind;
+
+/* By the name, without the ending of what it is packed by; --dtype has the last word. */
+static file_kind kind_of(const char *path, const swp_bars_options *options, bool *is_packed)
+{
+    size_t gzip = stem_size(path, strlen(path), ".gz"), zstd = stem_size(path, strlen(path), ".zst");
+    size_t size = gzip > 0 ? gzip : zstd > 0 ? zstd : strlen(path);
+    *is_packed = size < strlen(path);
+    if (options->dtype != NULL) {
+        return FILE_RAW;
+    }
+    return stem_size(path, size, ".npy") > 0 ? FILE_NPY : stem_size(path, size, ".f64") > 0 ? FILE_RAW : FILE_TEXT;
+}
+
 static swp_status read_source(swp__source *source, const swp_bars_options *options, swp__bar_list *list,
                               swp__table_facts *facts, swp_error *error)
 {
-    const char *path = source->path;
-    size_t gzip = stem_size(path, strlen(path), ".gz"), zstd = stem_size(path, strlen(path), ".zst");
-    size_t size = gzip > 0 ? gzip : zstd > 0 ? zstd : strlen(path);
-    bool is_raw = stem_size(path, size, ".f64") > 0;
-    if (!is_raw || size < strlen(path)) { /* raw numbers may begin like anything */
-        swp_status status = swp__source_unpack(source, error);
-        if (status != SWP_OK) {
-            return status;
-        }
+    bool is_packed;
+    swp_status status = SWP_OK;
+    file_kind kind = kind_of(source->path, options, &is_packed);
+    if (options->big_endian && kind != FILE_RAW) {
+        return swp__refuse_file(error, source->path, 0, "--big-endian is of raw numbers, which --dtype says the file holds");
     }
-    if (stem_size(path, size, ".npy") > 0) {
-        return swp__npy_read(source, options->allow, list, error);
+    if (kind != FILE_RAW || is_packed) { /* raw numbers may begin like anything */
+        status = swp__source_unpack(source, error);
     }
-    if (is_raw) {
-        return read_raw(source, options->allow, list, error);
+    if (status == SWP_OK && kind == FILE_TEXT) {
+        return swp__table_read(source, options, list, facts, error);
     }
-    return swp__table_read(source, options, list, facts, error);
+    if (status == SWP_OK) {
+        status = refuse_text_options(source->path, options, kind == FILE_RAW ? options->close : NULL, error);
+    }
+    if (status != SWP_OK) {
+        return status;
+    }
+    return kind == FILE_NPY ? swp__npy_read(source, options->close, options->allow, list, error)
+                            : read_raw(source, options, list, error);
 }
 
 swp_status swp_bars_read(const char *path, const swp_bars_options *options, swp_bars *bars, swp_error *error)

@@ -104,6 +104,62 @@ TEST(bars_f64_of_an_odd_size_or_empty_is_refused)
     assert_non_null(strstr(error.message, "in.f64: the file is empty"));
 }
 
+static void assert_raw(const char *name, const void *bytes, size_t size, swp_bars_options options, size_t count,
+                       const double *expected)
+{
+    swp_bars bars;
+    swp_error error;
+    if (swp_bars_read(temp_write(name, bytes, size), &options, &bars, &error) != SWP_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_int_equal(bars.bars_count, count);
+    assert_memory_equal(bars.close, expected, count * sizeof *expected);
+    swp_bars_free(&bars);
+}
+
+static void assert_raw_refused(const char *name, const char *text, swp_bars_options options, const char *message)
+{
+    swp_bars bars;
+    swp_error error;
+    assert_int_equal(swp_bars_read(temp_write(name, text, strlen(text)), &options, &bars, &error), SWP_BAD_PARAM);
+    if (strstr(error.message, message) == NULL) {
+        fail_msg("\"%s\", expected \"%s\"", error.message, message);
+    }
+}
+
+TEST(bars_raw_numbers_are_of_the_type_and_byte_order_that_are_said)
+{
+    const float singles[] = {1.5f, 16777217.0f};
+    const unsigned char big[] = {0x40, 0x59, 0, 0, 0, 0, 0, 0}, words[] = {0x01, 0x02, 0xFF, 0x00};
+    assert_raw("in.bin", singles, sizeof singles, (swp_bars_options){.dtype = "f4"}, 2, (const double[]){1.5, 16777216.0});
+    assert_raw("in.f64", singles, sizeof singles, (swp_bars_options){.dtype = "float32"}, 2, (const double[]){1.5, 16777216.0});
+    assert_raw("in.f64", big, sizeof big, (swp_bars_options){.big_endian = true}, 1, (const double[]){100});
+    assert_raw("in.bin", big, sizeof big, (swp_bars_options){.dtype = ">f8"}, 1, (const double[]){100});
+    assert_raw("in.bin", words, sizeof words, (swp_bars_options){.dtype = "u2"}, 2, (const double[]){0x0201, 0x00FF});
+    assert_raw("in.bin", words, sizeof words, (swp_bars_options){.dtype = "u2", .big_endian = true}, 2,
+               (const double[]){0x0102, 0xFF00});
+}
+
+TEST(bars_raw_numbers_of_another_type_are_refused)
+{
+    static const char *const none[] = {"f3", "", "f", "c16", "float128", "<float32", "b1", "O"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        assert_raw_refused("in.bin", "12345678", (swp_bars_options){.dtype = none[i]}, "expected f2, f4, f8, i1, i2");
+    }
+    assert_raw_refused("in.f64", "12345678", (swp_bars_options){.close = "1"}, "--close has no meaning here");
+    assert_raw_refused("in.csv", "close\n1\n", (swp_bars_options){.big_endian = true}, "--big-endian is of raw numbers");
+}
+
+TEST(bars_a_text_is_not_read_as_raw_numbers)
+{
+    const char *text = "date,close\n2024-01-01,1\n2024-01-02,2\n2024-01-03,3\n";
+    assert_raw_refused("in.f64", text, (swp_bars_options){0}, "this is a text, and was to be read as raw numbers of 8 bytes");
+    assert_raw_refused("in.csv", text, (swp_bars_options){.dtype = "f4"}, "this is a text");
+    assert_raw("in.bin", "0123456789abcdefghijklmnopqrstuv", 32, (swp_bars_options){.dtype = "u1"}, 32,
+               (const double[]){48,  49,  50,  51,  52,  53,  54,  55,  56,  57,  97,  98,  99,  100, 101, 102,
+                                103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118});
+}
+
 TEST(bars_summary_counts_nan)
 {
     const double closes[] = {1, (double)NAN, 3};

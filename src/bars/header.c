@@ -131,16 +131,18 @@ static swp_status refuse(const place *at, const char *what, const char *option)
                             columns);
 }
 
-/* A column's number, from 1. */
-static bool parse_column(const char *text, size_t columns_count, size_t *column)
+bool swp__column_parse(const char *text, uint64_t columns_count, uint64_t *column)
 {
-    size_t number = 0;
+    uint64_t number = 0;
     const char *digit = text;
-    for (; *digit >= '0' && *digit <= '9' && number <= SWP__COLUMNS_MAX; digit++) {
-        number = number * 10 + (size_t)(*digit - '0');
+    for (; *digit >= '0' && *digit <= '9' && number <= columns_count; digit++) {
+        number = number > UINT64_MAX / 10 - 1 ? UINT64_MAX : number * 10 + (uint64_t)(*digit - '0');
+    }
+    if (*digit != '\0' || number < 1 || number > columns_count) {
+        return false;
     }
     *column = number - 1;
-    return *digit == '\0' && number >= 1 && number <= columns_count;
+    return true;
 }
 
 /* The column that the option `option` names. */
@@ -156,7 +158,7 @@ static swp_status choose(const place *at, const char *option, const char *wanted
         snprintf(what, sizeof what, "%zu columns are called %s", named, quoted);
         return refuse(at, what, option);
     }
-    if (parse_column(wanted, at->header->count, column)) {
+    if (swp__column_parse(wanted, at->header->count, column)) {
         return SWP_OK;
     }
     snprintf(what, sizeof what, "no column %s", quoted);
@@ -228,8 +230,8 @@ swp_status swp__roles_by_number(size_t columns_count, const char *close, const c
         made.time = of_layout.time;
         made.time_of_day = of_layout.time_of_day;
     }
-    const char *wrong = close != NULL && !parse_column(close, columns_count, &made.close) ? close : NULL;
-    if (wrong == NULL && time != NULL && strcmp(time, "none") != 0 && !parse_column(time, columns_count, &made.time)) {
+    const char *wrong = close != NULL && !swp__column_parse(close, columns_count, &made.close) ? close : NULL;
+    if (wrong == NULL && time != NULL && strcmp(time, "none") != 0 && !swp__column_parse(time, columns_count, &made.time)) {
         wrong = time;
     }
     if (wrong != NULL) {

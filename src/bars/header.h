@@ -29,6 +29,9 @@ bool swp__header_looks_like_data(const swp__header *header);
 
 #define SWP__NO_COLUMN SIZE_MAX
 
+/* "5" -> 4: a column's number, from 1 to `columns_count`. False, with *column as it was: none. */
+bool swp__column_parse(const char *text, uint64_t columns_count, uint64_t *column);
+
 typedef struct swp__roles {
     size_t close;           /* column, from 0 */
     size_t time;            /* the whole stamp, or its date; SWP__NO_COLUMN: the file has no stamps */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "bars/header.h" /* swp__column_parse */
 #include "bars/refuse.h"
 
 enum {
@@ -142,21 +143,6 @@ static bool parse_entries(const char *text, size_t size, entries *e)
     return c.at == c.end && e->has_descr && e->has_order && e->has_shape;
 }
 
-static bool parse_dtype(const char *descr, swp__dtype *dtype)
-{
-    static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"};
-    if (strlen(descr) != 3 || strchr("<>|=", descr[0]) == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(descr + 1, known[i]) == 0) {
-            *dtype = (swp__dtype){descr[1], (size_t)(descr[2] - '0'), descr[0] == '>'};
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Reads magic, version and the dictionary's text. */
 static swp_status read_header_text(swp__source *source, char text[HEADER_SIZE_MAX], size_t *size, uint64_t *offset,
                                    swp_error *error)
@@ -222,7 +208,8 @@ swp_status swp__npy_header_read(swp__source *source, swp__npy_header *header, sw
             error, source->path, made.begin,
             "the .npy header is not {'descr': ..., 'fortran_order': ..., 'shape': (...), } of a plain array");
     }
-    if (!parse_dtype(e.descr, &made.dtype)) {
+    bool has_sign = e.descr[0] != '\0' && strchr("<>|=", e.descr[0]) != NULL; /* NumPy always writes one */
+    if (!has_sign || !swp__dtype_parse(e.descr, false, &made.dtype)) {
         return swp__refuse_file(error, source->path, made.begin,
                                 "dtype '%s' is not read; expected f2, f4, f8 or an integer of 1 to 8 bytes", e.descr);
     }
@@ -230,20 +217,57 @@ swp_status swp__npy_header_read(swp__source *source, swp__npy_header *header, sw
     return SWP_OK;
 }
 
-swp_status swp__npy_read(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error)
+/* Which of the columns holds the closes: the only one, or the one that `close` says. */
+static swp_status choose_column(const swp__source *source, const swp__npy_header *header, const char *close, uint64_t *column,
+                                swp_error *error)
+{
+    char shape[64], quoted[SWP__QUOTED_SIZE];
+    swp__npy_shape_format(header, shape, sizeof shape);
+    uint64_t columns_count = header->axes_count == 2 ? header->shape[1] : 1;
+    if (header->axes_count == 0 || header->axes_count > 2) {
+        return swp__refuse_file(error, source->path, header->begin,
+                                "shape (%s): expected one axis, the closes, or two, bars by columns", shape);
+    }
+    if (header->shape[0] == 0 || columns_count == 0) {
+        return swp__refuse_file(error, source->path, header->begin, "no bars: the shape is (%s%s)", shape,
+                                header->axes_count == 1 ? "," : "");
+    }
+    *column = 0;
+    if (close == NULL && columns_count > 1) {
+        return swp__refuse_file(error, source->path, header->begin,
+                                "shape (%s): bars by %" PRIu64 " columns; choose the closes by --close N, from 1", shape,
+                                columns_count);
+    }
+    if (close != NULL && !swp__column_parse(close, columns_count, column)) {
+        return swp__refuse_file(error, source->path, header->begin, "no column %s: the shape is (%s%s), columns count from 1",
+                                swp__quote(close, strlen(close), quoted), shape, header->axes_count == 1 ? "," : "");
+    }
+    return SWP_OK;
+}
+
+swp_status swp__npy_read(swp__source *source, const char *close, uint32_t allow, swp__bar_list *list, swp_error *error)
 {
     swp__npy_header header;
+    uint64_t column, numbers_count;
     swp_status status = swp__npy_header_read(source, &header, error);
+    status = status == SWP_OK ? choose_column(source, &header, close, &column, error) : status;
     if (status != SWP_OK) {
         return status;
     }
-    if (header.axes_count != 1) {
-        char shape[64];
-        swp__npy_shape_format(&header, shape, sizeof shape);
-        return swp__refuse_file(error, source->path, header.begin, "shape (%s): expected one axis, the closes", shape);
+    const swp__binary_form form = {
+        .dtype = header.dtype,
+        .bars_count = header.shape[0],
+        .columns_count = header.axes_count == 2 ? header.shape[1] : 1,
+        .close_column = column,
+        .is_by_columns = header.is_fortran,
+        .offset = header.data_offset,
+        .place = SWP__AT_BYTE,
+    };
+    if (__builtin_mul_overflow(form.bars_count, form.columns_count, &numbers_count) ||
+        numbers_count == SWP__COUNT_TO_THE_END) {
+        return swp__refuse_file(error, source->path, header.data_offset,
+                                "the file is cut short: the header says %" PRIu64 " x %" PRIu64 " numbers", form.bars_count,
+                                form.columns_count);
     }
-    if (header.shape[0] == 0) {
-        return swp__refuse_file(error, source->path, header.begin, "no bars: the shape is (0,)");
-    }
-    return swp__binary_read(source, &header.dtype, header.shape[0], header.data_offset, SWP__AT_BYTE, allow, list, error);
+    return swp__binary_read(source, &form, allow, list, error);
 }

@@ -23,8 +23,10 @@ SWP_MUST_CHECK swp_status swp__npy_header_read(swp__source *source, swp__npy_hea
 /* "2000, 3" */
 void swp__npy_shape_format(const swp__npy_header *header, char *text, size_t size);
 
-/* A series: what swp__npy_header_read takes, with one axis. BAD_PARAM (at: the byte), FILE, NO_MEMORY. `list` must be
- * zeroed and is the caller's to free. */
-SWP_MUST_CHECK swp_status swp__npy_read(swp__source *source, uint32_t allow, swp__bar_list *list, swp_error *error);
+/* A series: what swp__npy_header_read takes, with one axis; or with two, bars by columns, of which `close` is the number of one,
+ * from 1 (NULL: there is only one). BAD_PARAM (at: the byte), FILE, NO_MEMORY. `list` must be zeroed and is the caller's to
+ * free. */
+SWP_MUST_CHECK swp_status swp__npy_read(swp__source *source, const char *close, uint32_t allow, swp__bar_list *list,
+                                        swp_error *error);
 
 #endif

@@ -125,6 +125,90 @@ TEST(npy_a_close_that_is_not_let_in_is_refused_at_its_byte)
                    "close of bar 3, 0, is not above zero; allow \"nonpositive\" to let it in");
 }
 
+static void assert_column(const char *path, const char *close, size_t count, const double *expected)
+{
+    swp_bars bars;
+    swp_error error;
+    if (swp_bars_read(path, &(swp_bars_options){.close = close}, &bars, &error) != SWP_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_int_equal(bars.bars_count, count);
+    assert_memory_equal(bars.close, expected, count * sizeof *expected);
+    swp_bars_free(&bars);
+}
+
+static void assert_column_refused(const char *path, const char *close, const char *message)
+{
+    swp_bars bars;
+    swp_error error;
+    assert_int_equal(swp_bars_read(path, &(swp_bars_options){.close = close}, &bars, &error), SWP_BAD_PARAM);
+    if (strstr(error.message, message) == NULL) {
+        fail_msg("\"%s\", expected \"%s\"", error.message, message);
+    }
+}
+
+TEST(npy_of_two_axes_gives_the_column_that_is_chosen_in_either_memory_order)
+{
+    const float rows[] = {1, 2, 3, 4, 5, 6}; /* (2, 3), or (3, 2) by columns */
+    const char *path = write_npy(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", rows, sizeof rows);
+    assert_column(path, "1", 2, (const double[]){1, 4});
+    assert_column(path, "3", 2, (const double[]){3, 6});
+    assert_column_refused(path, "4", "no column \"4\": the shape is (2, 3), columns count from 1");
+    assert_column_refused(path, "0", "no column \"0\"");
+    assert_column_refused(path, "Close", "no column \"Close\"");
+    path = write_npy(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }", rows, sizeof rows);
+    assert_column(path, "1", 3, (const double[]){1, 2, 3});
+    assert_column(path, "2", 3, (const double[]){4, 5, 6});
+    path = write_npy(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (6, 1), }", rows, sizeof rows);
+    assert_column(path, NULL, 6, (const double[]){1, 2, 3, 4, 5, 6}); /* there is only one */
+}
+
+TEST(npy_closes_that_are_not_chosen_are_not_judged)
+{
+    const double rows[] = {1, -1, 2, (double)NAN};
+    const char *path = write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", rows, sizeof rows);
+    assert_column(path, "1", 2, (const double[]){1, 2});
+    assert_column_refused(path, "2", "close of bar 0, -1, is not above zero");
+}
+
+TEST(npy_of_two_axes_ends_with_its_last_number_whichever_column_is_read)
+{
+    const double numbers[] = {1, 2, 3, 4, 5, 6, 7};
+    static const char *const orders[] = {"False", "True"};
+    for (size_t i = 0; i < 2; i++) {
+        char dictionary[96];
+        snprintf(dictionary, sizeof dictionary, "{'descr': '<f8', 'fortran_order': %s, 'shape': (3, 2), }", orders[i]);
+        assert_column_refused(write_npy(1, dictionary, numbers, 40), "1",
+                              "the file is cut short: the header says 6 numbers of 8 bytes");
+        assert_column_refused(write_npy(1, dictionary, numbers, 56), "1",
+                              "the file goes on behind its last bar: the header says 6 numbers of 8 bytes");
+    }
+    assert_column_refused(
+        write_npy(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (4294967296, 4294967296), }", numbers, 56), "1",
+        "the file is cut short: the header says 4294967296 x 4294967296 numbers");
+    assert_column_refused(
+        write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 18446744073709551615), }", numbers, 56), "1",
+        "the file is cut short: the header says 1 x 18446744073709551615 numbers");
+}
+
+TEST(npy_options_that_need_stamps_are_refused_and_not_passed_over)
+{
+    const double closes[] = {1, 2};
+    const swp_bars_options from = {.from = "2024-01-01"}, time = {.time = "1"}, none = {.time = "none"},
+                           big = {.big_endian = true};
+    const char *path = write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", closes, sizeof closes);
+    swp_bars bars;
+    swp_error error;
+    assert_int_equal(swp_bars_read(path, &from, &bars, &error), SWP_BAD_PARAM);
+    assert_non_null(strstr(error.message, "--from has no meaning here: the file holds numbers alone, without time stamps"));
+    assert_int_equal(swp_bars_read(path, &time, &bars, &error), SWP_BAD_PARAM);
+    assert_non_null(strstr(error.message, "--time has no meaning here"));
+    assert_int_equal(swp_bars_read(path, &big, &bars, &error), SWP_BAD_PARAM);
+    assert_non_null(strstr(error.message, "--big-endian is of raw numbers"));
+    assert_int_equal(swp_bars_read(path, &none, &bars, &error), SWP_OK);
+    swp_bars_free(&bars);
+}
+
 TEST(npy_other_dtypes_and_shapes_are_refused_by_name)
 {
     static const char *const dtypes[] = {"|b1", "<c16", "|O", "<f16", "|S8", "<M8[ns]", "<i3", "f8", "<f88"};
@@ -136,9 +220,9 @@ TEST(npy_other_dtypes_and_shapes_are_refused_by_name)
         assert_refused(write_npy(1, dictionary, "12345678", 8), 10, message);
     }
     assert_refused(write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", "", 0), 10,
-                   "shape (2, 3): expected one axis, the closes");
+                   "shape (2, 3): bars by 3 columns; choose the closes by --close N, from 1");
     assert_refused(write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "12345678", 8), 10,
-                   "shape (): expected one axis, the closes");
+                   "shape (): expected one axis, the closes, or two, bars by columns");
     assert_refused(write_npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }", "", 0), 10,
                    "no bars: the shape is (0,)");
 }

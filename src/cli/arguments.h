@@ -33,6 +33,8 @@ struct swp__arguments {
     /* reading a file of bars */
     const char *close, *time, *delimiter;
     const char *decimal, *time_format, *time_zone, *from, *to;
+    const char *dtype; /* of raw numbers */
+    bool big_endian;
     uint32_t header, order, duplicates; /* swp_bars_header, swp_bars_order, swp_bars_duplicates */
     uint64_t skip_lines;
     uint32_t allow; /* SWP_ALLOW_* */

@@ -74,6 +74,8 @@ swp_status swp__input_bars_options(const swp__arguments *arguments, swp_bars_opt
         .skip_lines = arguments->skip_lines,
         .from = arguments->from,
         .to = arguments->to,
+        .dtype = arguments->dtype,
+        .big_endian = arguments->big_endian,
     };
     if (arguments->decimal != NULL) {
         bool is_comma = strcmp(arguments->decimal, "comma") == 0 || strcmp(arguments->decimal, ",") == 0;

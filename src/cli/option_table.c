@@ -85,6 +85,10 @@ const swp__option swp__option_table[] = {
     {SWEEP | VERIFY | SERVE | INSPECT, "from", "TIME", SWP__OPTION_TEXT, AT(from), .help = "the first instant that is read"},
     {SWEEP | VERIFY | SERVE | INSPECT, "to", "TIME", SWP__OPTION_TEXT, AT(to),
      .help = "the last one; a date, such as 2024-01-31, counts to its end"},
+    {SWEEP | VERIFY | SERVE | INSPECT, "dtype", "TYPE", SWP__OPTION_TEXT, AT(dtype),
+     .help = "the file is raw numbers of this type: f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8"},
+    {SWEEP | VERIFY | SERVE | INSPECT, "big-endian", NULL, SWP__OPTION_FLAG, AT(big_endian),
+     .help = "of raw numbers: the first byte of each is the highest"},
     {SWEEP | VERIFY | SERVE | LIVE | INSPECT, "allow", NULL, SWP__OPTION_SET, AT(allow), .choices = allow_names,
      .help = "closes to let in that are refused otherwise"},
 

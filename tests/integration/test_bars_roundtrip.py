@@ -125,8 +125,8 @@ def test_b08_npy_float32_near_its_ends_is_widened_first(sweepd, tmp_path):
     (np.array([1.0], "longdouble"), "dtype '<f16' is not read"),
     (np.array(["2024-01-01"], "M8[ns]"), "dtype '<M8[ns]' is not read"),
     (np.array([(1.0, 2.0)], "f8,f8"), "the .npy header is not"),
-    (np.ones((3, 2)), "shape (3, 2): expected one axis"),
-    (np.asfortranarray(np.ones((3, 2))), "shape (3, 2): expected one axis"),
+    (np.ones((3, 2)), "shape (3, 2): bars by 2 columns; choose the closes by --close N"),
+    (np.ones((3, 2, 2)), "shape (3, 2, 2): expected one axis"),
     (np.array(1.0), "shape (): expected one axis"),
     (np.array([], "f8"), "no bars"),
     (np.array([1, 2**53 + 1]), "close of bar 1 is an integer beyond 2^53"),
@@ -157,6 +157,29 @@ def test_npy_cut_at_every_byte_is_refused(sweepd, tmp_path):
         path.write_bytes(whole[:size])
         with pytest.raises(Refused):
             read(sweepd, path)
+
+
+@many
+@given(st.data(), st.sampled_from(DTYPES), st.sampled_from("<>"), st.sampled_from("CF"))
+def test_npy_of_two_axes_gives_the_column_as_numpy_does(sweepd, tmp_path, data, kind, order, memory):
+    shape = data.draw(st.tuples(st.integers(1, 30), st.integers(1, 8)))
+    values = data.draw(st.lists(st.integers(0, 100), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
+    column = data.draw(st.integers(0, shape[1] - 1))
+    array = np.asarray(np.reshape(values, shape), np.dtype(order + kind), order=memory)
+    path = tmp_path / "bars.npy"
+    path.write_bytes(npy(array))
+    bars = read(sweepd, path, allow=ALL, close=column + 1)
+    assert np.array_equal(bars.close, array[:, column].astype("f8"))
+
+
+@many
+@given(st.data(), st.sampled_from(DTYPES), st.booleans())
+def test_raw_numbers_of_every_dtype_equal_numpys_own(sweepd, tmp_path, data, kind, big_endian):
+    array = np.array(data.draw(st.lists(st.integers(1, 100), min_size=1, max_size=40)), (">" if big_endian else "<") + kind)
+    path = tmp_path / "bars.bin"
+    path.write_bytes(array.tobytes())
+    bars = read(sweepd, path, dtype=kind, big_endian=int(big_endian))
+    assert np.array_equal(bars.close, array.astype("f8"))
 
 
 def test_npy_from_a_pipe_equals_the_file(sweepd, tmp_path):

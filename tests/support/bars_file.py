@@ -21,10 +21,11 @@ class Bars:
     time_ns: np.ndarray | None
 
 
-def read(sweepd, path, close="", time="", delimiter="", allow=0):
-    """`sweepd` is the program's path; read_bars is built beside it."""
+def read(sweepd, path, **options):
+    """`sweepd` is the program's path; read_bars is built beside it. `options` are called as those of swp/bars.h."""
     program = pathlib.Path(sweepd).parent / "tests" / "read_bars"
-    run = subprocess.run([program, path, close, time, delimiter, str(allow)], stdout=subprocess.PIPE, check=False)
+    words = [f"{name}={value}" for name, value in options.items()]
+    run = subprocess.run([program, path, *words], stdout=subprocess.PIPE, check=False)
     first, _, rest = run.stdout.partition(b"\n")
     if run.returncode != 0:
         raise Refused(run.returncode, int(first), rest.decode().rstrip("\n"))
