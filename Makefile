@@ -6,7 +6,7 @@ VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args=-fno-sanitize-recover=all -Dpython=enabled -Dpython.platlibdir=/
 
-.PHONY: all demo test test-million test-aarch64 check python bench format install clean
+.PHONY: all demo test test-million test-aarch64 check fuzz python bench format install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -63,6 +63,15 @@ check:
 	@ninja -C build-sanitize --quiet
 	@$(VENV_MESON) install -C build-sanitize --no-rebuild --quiet --tags python-runtime --destdir package
 	@MESON="$(VENV_MESON)" tools/run_tests build-sanitize
+
+# Every target of tests/fuzz (ONLY=server,csv: those) for SECONDS (60) each; RUNS=N: so many executions each, from a fixed seed and
+# nothing kept. What is found to reach new code is kept for the next time in build-fuzz/fuzz.
+fuzz:
+	@tools/setup ci
+	@[ -f build-fuzz/build.ninja ] || CC=clang meson setup build-fuzz -Dfuzz=true -Dbuildtype=debugoptimized \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all >/dev/null
+	@ninja -C build-fuzz --quiet fuzz-targets
+	@python3 tests/fuzz/run.py build-fuzz $(if $(RUNS),--runs $(RUNS),--seconds $(or $(SECONDS),60) --keep) $(if $(ONLY),--only $(ONLY))
 
 # All tables of docs/performance.md, about ten minutes; ONLY=shapes: one of them (bench/kernels.py --help names them), ONLY=live,
 # ONLY=python: one of the others. BENCH passes options on: make bench ONLY=shapes BENCH="--rounds 4 --shapes stale".
