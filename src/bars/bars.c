@@ -1,11 +1,10 @@
 /* From a file's name to its reader, and from what was read to one line that says so. */
-#include "swp/bars.h"
+#include "bars/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bars/bar_list.h"
 #include "bars/delimiter.h"
 #include "bars/npy.h"
 #include "bars/refuse.h"
@@ -62,7 +61,7 @@ static void describe_time(const swp__bar_list *list, swp__time_form form, char *
     snprintf(text, size, "%s .. %s%s", first, last, is_instant ? " UTC" : "");
 }
 
-static void summarise(const swp__bar_list *list, const swp__table_facts *facts, char *text, size_t size)
+static void summarise(const swp__bar_list *list, const swp__facts *facts, char *text, size_t size)
 {
     char time[2 * SWP__TIME_TEXT_SIZE + 16] = "no time stamps", column[SWP__QUOTED_SIZE + 16] = "", nans[32] = "",
                                         more[160] = "";
@@ -92,11 +91,15 @@ static void summarise(const swp__bar_list *list, const swp__table_facts *facts, 
              more);
 }
 
-static swp_status read_raw(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp_error *error)
+static swp_status read_raw(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp__facts *facts,
+                           swp_error *error)
 {
     swp__binary_form form = {.bars_count = SWP__COUNT_TO_THE_END, .columns_count = 1, .place = SWP__AT_INDEX};
     bool known = swp__dtype_parse(options->dtype != NULL ? options->dtype : "f8", options->big_endian, &form.dtype);
     (void)known; /* check_options has seen to it */
+    char dtype[SWP__DTYPE_TEXT_SIZE];
+    swp__dtype_describe(&form.dtype, dtype);
+    snprintf(facts->numbers, sizeof facts->numbers, "raw %s", dtype);
     swp_status status = swp__binary_read(source, &form, options->allow, list, error);
     if (status == SWP_OK && list->count == 0) {
         return swp__refuse_file(error, source->path, 0, "the file is empty");
@@ -136,8 +139,8 @@ static file_kind kind_of(const char *path, const swp_bars_options *options, bool
     return stem_size(path, size, ".npy") > 0 ? FILE_NPY : stem_size(path, size, ".f64") > 0 ? FILE_RAW : FILE_TEXT;
 }
 
-static swp_status read_source(swp__source *source, const swp_bars_options *options, swp__bar_list *list,
-                              swp__table_facts *facts, swp_error *error)
+static swp_status read_source(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp__facts *facts,
+                              swp_error *error)
 {
     bool is_packed;
     swp_status status = SWP_OK;
@@ -147,6 +150,7 @@ static swp_status read_source(swp__source *source, const swp_bars_options *optio
     }
     if (kind != FILE_RAW || is_packed) { /* raw numbers may begin like anything */
         status = swp__source_unpack(source, error);
+        facts->packing = status == SWP_OK ? swp__unpack_name(source->unpack) : NULL;
     }
     if (status == SWP_OK && kind == FILE_TEXT) {
         return swp__table_read(source, options, list, facts, error);
@@ -157,17 +161,13 @@ static swp_status read_source(swp__source *source, const swp_bars_options *optio
     if (status != SWP_OK) {
         return status;
     }
-    return kind == FILE_NPY ? swp__npy_read(source, options->close, options->allow, list, error)
-                            : read_raw(source, options, list, error);
+    return kind == FILE_NPY ? swp__npy_read(source, options->close, options->allow, list, facts, error)
+                            : read_raw(source, options, list, facts, error);
 }
 
-swp_status swp_bars_read(const char *path, const swp_bars_options *options, swp_bars *bars, swp_error *error)
+swp_status swp__bars_read(const char *path, const swp_bars_options *options, swp__bar_list *list, swp__facts *facts,
+                          swp_error *error)
 {
-    static const swp_bars_options defaults;
-    if (path == NULL || bars == NULL) {
-        return swp__fail(error, SWP_BAD_PARAM, path == NULL ? 1 : 3, "bars: NULL pointer");
-    }
-    options = options != NULL ? options : &defaults;
     swp__source source;
     swp_status status = check_options(options, error);
     if (status == SWP_OK) {
@@ -177,20 +177,38 @@ swp_status swp_bars_read(const char *path, const swp_bars_options *options, swp_
         return status;
     }
     uint64_t fpenv = swp__fpenv_enter();
-    swp__bar_list list = {0};
-    swp__table_facts facts = {0};
-    status = read_source(&source, options, &list, &facts, error);
+    status = read_source(&source, options, list, facts, error);
     swp__source_close(&source);
     swp__fpenv_leave(fpenv);
-    if (status != SWP_OK) {
-        swp__bar_list_fini(&list);
-        return status;
+    if (status == SWP_OK) {
+        swp__bar_list_trim(list);
+    } else {
+        swp__bar_list_fini(list);
     }
-    swp__bar_list_trim(&list);
-    free(list.line);
-    *bars = (swp_bars){list.close, list.time_ns, list.count, list.nan_count, facts.jumps_count, ""};
-    summarise(&list, &facts, bars->summary, sizeof bars->summary);
-    return SWP_OK;
+    return status;
+}
+
+void swp__bars_take(swp__bar_list *list, const swp__facts *facts, swp_bars *bars)
+{
+    free(list->line);
+    *bars = (swp_bars){list->close, list->time_ns, list->count, list->nan_count, facts->jumps_count, ""};
+    summarise(list, facts, bars->summary, sizeof bars->summary);
+    *list = (swp__bar_list){0};
+}
+
+swp_status swp_bars_read(const char *path, const swp_bars_options *options, swp_bars *bars, swp_error *error)
+{
+    static const swp_bars_options defaults;
+    if (path == NULL || bars == NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, path == NULL ? 1 : 3, "bars: NULL pointer");
+    }
+    swp__bar_list list = {0};
+    swp__facts facts = {0};
+    swp_status status = swp__bars_read(path, options != NULL ? options : &defaults, &list, &facts, error);
+    if (status == SWP_OK) {
+        swp__bars_take(&list, &facts, bars);
+    }
+    return status;
 }
 
 void swp_bars_free(swp_bars *bars)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "bars/refuse.h"
 #include "base/close_policy.h"
@@ -9,15 +10,17 @@
 
 enum { BLOCK_SIZE = 1 << 16 };
 
+static const struct {
+    const char *shorter, *name;
+} known[] = {{"f2", "float16"}, {"f4", "float32"}, {"f8", "float64"}, {"i1", "int8"},   {"i2", "int16"}, {"i4", "int32"},
+             {"i8", "int64"},   {"u1", "uint8"},   {"u2", "uint16"},  {"u4", "uint32"}, {"u8", "uint64"}};
+enum { KNOWN_COUNT = sizeof known / sizeof known[0] };
+
 bool swp__dtype_parse(const char *text, bool is_big_endian, swp__dtype *dtype)
 {
-    static const struct {
-        const char *shorter, *name;
-    } known[] = {{"f2", "float16"}, {"f4", "float32"}, {"f8", "float64"}, {"i1", "int8"},   {"i2", "int16"}, {"i4", "int32"},
-                 {"i8", "int64"},   {"u1", "uint8"},   {"u2", "uint16"},  {"u4", "uint32"}, {"u8", "uint64"}};
     bool has_sign = text[0] != '\0' && strchr("<>|=", text[0]) != NULL;
     const char *name = text + (has_sign ? 1 : 0);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
         if (strcmp(name, known[i].shorter) == 0 || (!has_sign && strcmp(name, known[i].name) == 0)) {
             *dtype = (swp__dtype){known[i].shorter[0], (size_t)(known[i].shorter[1] - '0'),
                                   has_sign ? text[0] == '>' : is_big_endian};
@@ -25,6 +28,16 @@ bool swp__dtype_parse(const char *text, bool is_big_endian, swp__dtype *dtype)
         }
     }
     return false;
+}
+
+void swp__dtype_describe(const swp__dtype *dtype, char text[SWP__DTYPE_TEXT_SIZE])
+{
+    size_t i = 0;
+    while (known[i].shorter[0] != dtype->kind || known[i].shorter[1] - '0' != (int)dtype->size_bytes) {
+        i++;
+    }
+    snprintf(text, SWP__DTYPE_TEXT_SIZE, "%s%s", dtype->is_big_endian && dtype->size_bytes > 1 ? "big-endian " : "",
+             known[i].name);
 }
 
 uint64_t swp__dtype_bits(const swp__dtype *dtype, const unsigned char *bytes)

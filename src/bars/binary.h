@@ -19,6 +19,11 @@ uint64_t swp__dtype_bits(const swp__dtype *dtype, const unsigned char *bytes);
  * read. */
 bool swp__dtype_parse(const char *text, bool is_big_endian, swp__dtype *dtype);
 
+enum { SWP__DTYPE_TEXT_SIZE = 24 };
+
+/* "float32", "big-endian float32" */
+void swp__dtype_describe(const swp__dtype *dtype, char text[SWP__DTYPE_TEXT_SIZE]);
+
 /* How an error names a close. */
 typedef enum swp__binary_place { SWP__AT_INDEX, SWP__AT_BYTE } swp__binary_place;
 

@@ -165,9 +165,12 @@ static swp_status choose(const place *at, const char *option, const char *wanted
     return refuse(at, what, option);
 }
 
-static swp_status find_close(const place *at, size_t *column)
+static const char by_option[] = "as the option says";
+
+static swp_status find_close(const place *at, swp__roles *roles)
 {
-    size_t named = count_named(at->header, "close", true, column);
+    size_t named = count_named(at->header, "close", true, &roles->close);
+    roles->close_why = "the only column called close";
     if (named == 1) {
         return SWP_OK;
     }
@@ -191,20 +194,31 @@ static swp_status find_time(const place *at, swp__roles *roles)
     if (found == 2 && date != SWP__NO_COLUMN && of_day != SWP__NO_COLUMN) {
         roles->time = date;
         roles->time_of_day = of_day;
+        roles->time_why = "called date and time: joined";
         return SWP_OK;
     }
+    roles->time_why = found == 1 ? "the only column called like a time" : NULL;
     if (found == 0 && at->header->count > 1 && *swp__header_name(at->header, 0) == '\0') {
         roles->time = 0;
+        roles->time_why = "the first column, which has no name";
     }
     return found <= 1 ? SWP_OK : refuse(at, "more than one column may be the time", "time");
+}
+
+swp__roles swp__roles_none(void)
+{
+    return (swp__roles){SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN,
+                        SWP__NO_COLUMN, SWP__NO_COLUMN, NULL,           NULL};
 }
 
 swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path, uint64_t line,
                              swp__roles *roles, swp_error *error)
 {
     const place at = {header, path, line, error};
-    swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};
-    swp_status status = close != NULL ? choose(&at, "close", close, &made.close) : find_close(&at, &made.close);
+    swp__roles made = swp__roles_none();
+    made.close_why = by_option;
+    made.time_why = by_option;
+    swp_status status = close != NULL ? choose(&at, "close", close, &made.close) : find_close(&at, &made);
     size_t named;
     bool unwanted = time != NULL && strcmp(time, "none") == 0 && count_named(header, time, false, &named) == 0;
     if (status == SWP_OK && !unwanted) {
@@ -222,10 +236,12 @@ swp_status swp__roles_decide(const swp__header *header, const char *close, const
 swp_status swp__roles_by_number(size_t columns_count, const char *close, const char *time, const struct swp__layout *layout,
                                 const char *path, uint64_t line, swp__roles *roles, swp_error *error)
 {
-    swp__roles made = {SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN};
+    swp__roles made = swp__roles_none();
     const swp__roles of_layout = layout != NULL ? swp__layout_roles(layout) : made;
     char quoted[SWP__QUOTED_SIZE];
     made.close = of_layout.close;
+    made.close_why = close != NULL ? by_option : of_layout.close_why;
+    made.time_why = time != NULL ? by_option : of_layout.time_why;
     if (time == NULL) {
         made.time = of_layout.time;
         made.time_of_day = of_layout.time_of_day;

@@ -33,11 +33,15 @@ bool swp__header_looks_like_data(const swp__header *header);
 bool swp__column_parse(const char *text, uint64_t columns_count, uint64_t *column);
 
 typedef struct swp__roles {
-    size_t close;           /* column, from 0 */
-    size_t time;            /* the whole stamp, or its date; SWP__NO_COLUMN: the file has no stamps */
-    size_t time_of_day;     /* a second column that goes behind the date; SWP__NO_COLUMN */
-    size_t open, high, low; /* where a layout has them (layout.h); else SWP__NO_COLUMN */
+    size_t close;                     /* column, from 0 */
+    size_t time;                      /* the whole stamp, or its date; SWP__NO_COLUMN: the file has no stamps */
+    size_t time_of_day;               /* a second column that goes behind the date; SWP__NO_COLUMN */
+    size_t open, high, low;           /* where a layout has them (layout.h); else SWP__NO_COLUMN */
+    const char *close_why, *time_why; /* by what the two were told, for a person; NULL: not told */
 } swp__roles;
+
+/* No column plays any part. */
+swp__roles swp__roles_none(void);
 
 /* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1; of the time, else "none", for a
  * file whose stamps are not to be looked at. Found out: the closes are

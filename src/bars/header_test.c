@@ -6,7 +6,8 @@
 
 static swp__header header;
 
-#define ROLES(close, time, of_day) ((swp__roles){close, time, of_day, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN})
+#define ROLES(close, time, of_day)                                                                                             \
+    ((swp__roles){close, time, of_day, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, NULL, NULL})
 
 /* Names separated by '|'. */
 static void set_header(const char *names)

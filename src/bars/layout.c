@@ -120,5 +120,7 @@ swp__roles swp__layout_roles(const swp__layout *layout)
                         .time_of_day = column_of(layout, "t"),
                         .open = column_of(layout, "O"),
                         .high = column_of(layout, "H"),
-                        .low = column_of(layout, "L")};
+                        .low = column_of(layout, "L"),
+                        .close_why = "where the layout has it",
+                        .time_why = "where the layout has it"};
 }

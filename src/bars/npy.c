@@ -245,7 +245,21 @@ static swp_status choose_column(const swp__source *source, const swp__npy_header
     return SWP_OK;
 }
 
-swp_status swp__npy_read(swp__source *source, const char *close, uint32_t allow, swp__bar_list *list, swp_error *error)
+/* .npy of float32, (2000, 5) by columns */
+static void describe(const swp__npy_header *header, swp__facts *facts)
+{
+    char dtype[SWP__DTYPE_TEXT_SIZE], shape[64];
+    swp__dtype_describe(&header->dtype, dtype);
+    swp__npy_shape_format(header, shape, sizeof shape);
+    snprintf(facts->numbers, sizeof facts->numbers, ".npy of %s, (%s%s)%s", dtype, shape, header->axes_count == 1 ? "," : "",
+             header->axes_count == 1 ? ""
+             : header->is_fortran    ? " in Fortran order"
+                                     : " in C order");
+    facts->columns_count = header->axes_count == 2 ? header->shape[1] : 1;
+}
+
+swp_status swp__npy_read(swp__source *source, const char *close, uint32_t allow, swp__bar_list *list, swp__facts *facts,
+                         swp_error *error)
 {
     swp__npy_header header;
     uint64_t column, numbers_count;
@@ -254,6 +268,8 @@ swp_status swp__npy_read(swp__source *source, const char *close, uint32_t allow,
     if (status != SWP_OK) {
         return status;
     }
+    describe(&header, facts);
+    facts->close = column;
     const swp__binary_form form = {
         .dtype = header.dtype,
         .bars_count = header.shape[0],
@@ -263,8 +279,7 @@ swp_status swp__npy_read(swp__source *source, const char *close, uint32_t allow,
         .offset = header.data_offset,
         .place = SWP__AT_BYTE,
     };
-    if (__builtin_mul_overflow(form.bars_count, form.columns_count, &numbers_count) ||
-        numbers_count == SWP__COUNT_TO_THE_END) {
+    if (__builtin_mul_overflow(form.bars_count, form.columns_count, &numbers_count) || numbers_count == SWP__COUNT_TO_THE_END) {
         return swp__refuse_file(error, source->path, header.data_offset,
                                 "the file is cut short: the header says %" PRIu64 " x %" PRIu64 " numbers", form.bars_count,
                                 form.columns_count);

@@ -3,6 +3,7 @@
 #define SWP_BARS_NPY_H
 
 #include "bars/binary.h"
+#include "bars/facts.h"
 
 enum { SWP__NPY_AXES_MAX = 32 };
 
@@ -27,6 +28,6 @@ void swp__npy_shape_format(const swp__npy_header *header, char *text, size_t siz
  * from 1 (NULL: there is only one). BAD_PARAM (at: the byte), FILE, NO_MEMORY. `list` must be zeroed and is the caller's to
  * free. */
 SWP_MUST_CHECK swp_status swp__npy_read(swp__source *source, const char *close, uint32_t allow, swp__bar_list *list,
-                                        swp_error *error);
+                                        swp__facts *facts, swp_error *error);
 
 #endif

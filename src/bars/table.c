@@ -42,7 +42,7 @@ typedef struct table {
     const char *path;
     const swp_bars_options *options;
     swp__bar_list *list;
-    swp__table_facts *facts;
+    swp__facts *facts;
     swp_error *error;
     swp_status status;
     swp__csv csv;
@@ -162,6 +162,17 @@ static swp_status decide_headerless(table *t, uint64_t line)
                                 t->error);
 }
 
+/* By its name, or its number where it has none. */
+static void name_column(const table *t, size_t column, char text[SWP__QUOTED_SIZE])
+{
+    if (t->is_headerless) {
+        snprintf(text, SWP__QUOTED_SIZE, "%zu", column + 1);
+    } else {
+        const char *name = swp__header_name(&t->header, column);
+        swp__quote(name, strlen(name), text);
+    }
+}
+
 static swp_status finish_bar(table *t, uint64_t line);
 
 /* The cells of the first row again, as a bar. */
@@ -185,15 +196,15 @@ static swp_status finish_header(table *t, uint64_t line)
     if (status != SWP_OK) {
         return status;
     }
-    if (is_data) {
-        snprintf(t->facts->close_column, sizeof t->facts->close_column, "%zu", t->roles.close + 1);
-    } else {
-        const char *name = swp__header_name(&t->header, t->roles.close);
-        swp__quote(name, strlen(name), t->facts->close_column);
-    }
     t->list->has_time = t->roles.time != SWP__NO_COLUMN;
     t->is_headerless = is_data;
     t->header_done = true;
+    name_column(t, t->roles.close, t->facts->close_column);
+    t->facts->is_headerless = is_data;
+    t->facts->header_line = line;
+    t->facts->columns_count = t->header.count;
+    t->facts->close = t->roles.close;
+    t->facts->close_why = t->roles.close_why;
     return is_data ? take_first_row(t, line) : SWP_OK;
 }
 
@@ -201,6 +212,7 @@ static swp_status refuse_order(const table *t, const bar_line *former, const bar
 {
     char before[SWP__QUOTED_SIZE], after[SWP__QUOTED_SIZE];
     const char *how = bar->time_ns == former->time_ns ? "repeats" : "is before";
+    t->facts->is_order_refused = true;
     return swp__refuse_line(t->error, t->path, bar->line, "time %s %s %s of line %llu; time stamps must rise; %s",
                             quote_cell(&bar->stamp, after), how, quote_cell(&former->stamp, before),
                             (unsigned long long)former->line,
@@ -210,6 +222,7 @@ static swp_status refuse_order(const table *t, const bar_line *former, const bar
 static swp_status refuse_newest_first(const table *t)
 {
     char first[SWP__QUOTED_SIZE], second[SWP__QUOTED_SIZE];
+    t->facts->is_order_refused = true;
     return swp__refuse_line(
         t->error, t->path, t->fell_to.line,
         "newest first: %s comes after %s of line %llu, and so on to the end; bars must be oldest first: --order sort reads it",
@@ -257,6 +270,7 @@ static swp_status take_dated_column(table *t, uint64_t line)
                                 t->dated_count);
     }
     t->roles.time = t->dated_column;
+    t->roles.time_why = "the only column whose first cell is a date";
     t->list->has_time = true;
     return SWP_OK;
 }
@@ -302,6 +316,20 @@ static void weigh_dates(table *t, const char *text, size_t size)
     if (status == SWP_OK && (e.orders == 1 || e.orders == 2)) {
         t->rule.order = e.orders == 1 ? SWP__DAY_FIRST : SWP__MONTH_FIRST;
         t->facts->date_order = t->rule.order;
+        t->facts->is_order_weighed = true;
+    }
+}
+
+static void note_time(table *t, const cell *stamp)
+{
+    swp__facts *f = t->facts;
+    quote_cell(stamp, f->first_stamp);
+    f->time = t->roles.time;
+    f->time_of_day = t->roles.time_of_day;
+    f->time_why = t->roles.time_why;
+    name_column(t, f->time, f->time_column);
+    if (f->time_of_day != SWP__NO_COLUMN) {
+        name_column(t, f->time_of_day, f->time_of_day_column);
     }
 }
 
@@ -313,6 +341,7 @@ static swp_status judge_time(table *t, uint64_t line)
     join_stamp(t, &bar.stamp);
     if (t->rows_count == 0) {
         weigh_dates(t, t->date.text, t->date.size);
+        note_time(t, &bar.stamp);
     }
     const char *why = swp__time_parse_by(&t->rule, bar.stamp.text, bar.stamp.size, &stamp);
     if (why != NULL) {
@@ -431,6 +460,7 @@ static swp_status judge_first_block(const table *t, size_t size, size_t *skipped
 {
     const unsigned char *bytes = t->block;
     *skipped = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    t->facts->encoding = *skipped > 0 ? "UTF-8 with its mark" : "UTF-8";
     if (size == *skipped) {
         return swp__refuse_line(t->error, t->path, 1, "the file is empty");
     }
@@ -485,6 +515,7 @@ static swp_status read_rows(table *t, swp__source *source)
         delimiter = swp__delimiter_find((const char *)t->block + skipped, got - skipped, got < BLOCK_SIZE, t->decimal == ',');
     }
     t->delimiter = delimiter;
+    t->facts->delimiter = delimiter;
     if (delimiter == 0) {
         return swp__refuse_line(t->error, t->path, 1, "the delimiter is not clear; choose it by --delimiter");
     }
@@ -518,7 +549,7 @@ static swp_status take_options(table *t, const swp_bars_options *options)
     t->decimal = options->decimal;
     t->from_ns = INT64_MIN;
     t->to_ns = INT64_MAX;
-    t->list->has_line = options->order == SWP_ORDER_SORT || options->duplicates != SWP_DUPLICATES_REFUSE;
+    t->list->has_line = t->list->has_line || options->order == SWP_ORDER_SORT || options->duplicates != SWP_DUPLICATES_REFUSE;
     if (options->time_format != NULL && !swp__time_rule_parse(options->time_format, &t->rule)) {
         return swp__fail(
             t->error, SWP_BAD_PARAM, SWP_AT_NONE,
@@ -543,10 +574,11 @@ static swp_status take_options(table *t, const swp_bars_options *options)
 static swp_status arrange(table *t)
 {
     swp__bar_list *list = t->list;
-    if (!list->has_time || !list->has_line) {
+    bool asked = t->options->order == SWP_ORDER_SORT || t->options->duplicates != SWP_DUPLICATES_REFUSE;
+    if (!list->has_time || !asked) {
         return SWP_OK;
     }
-    swp_status status = swp__arrange(list, t->options, t->path, t->error);
+    swp_status status = swp__arrange(list, t->options, t->path, t->facts, t->error);
     t->facts->jumps_count = 0;
     for (uint64_t i = 1; i < list->count && status == SWP_OK; i++) {
         if (swp__is_jump(list->close[i - 1], list->close[i])) {
@@ -556,7 +588,7 @@ static swp_status arrange(table *t)
     return status;
 }
 
-swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp__table_facts *facts,
+swp_status swp__table_read(swp__source *source, const swp_bars_options *options, swp__bar_list *list, swp__facts *facts,
                            swp_error *error)
 {
     table *t = calloc(1, sizeof *t);

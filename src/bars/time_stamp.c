@@ -493,6 +493,11 @@ const char *swp__time_form_name(swp__time_form form)
     return names[form];
 }
 
+bool swp__time_form_is_instant(swp__time_form form)
+{
+    return form == SWP__TIME_OFFSET || (form >= SWP__TIME_SECONDS && form <= SWP__TIME_NANOSECONDS);
+}
+
 swp__time_detail swp__time_detail_of(int64_t ns)
 {
     if (ns % ns_per_second != 0) {

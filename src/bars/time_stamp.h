@@ -53,6 +53,9 @@ int swp__time_orders(const char *text, size_t size);
 /* True for 3/2/2010, 03.02.2010 or 3-2-10 at the beginning of the text: nobody can tell the day from the month. */
 bool swp__time_is_ambiguous(const char *text, size_t size);
 
+/* The stamps themselves say what instants they are; the others need a zone. */
+bool swp__time_form_is_instant(swp__time_form form);
+
 /* "a date without a time", "milliseconds since 1970", ... */
 const char *swp__time_form_name(swp__time_form form);
 

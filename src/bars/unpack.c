@@ -180,6 +180,11 @@ swp_status swp__unpack_read(swp__unpack *u, swp__unpack_more more, void *context
     return status;
 }
 
+const char *swp__unpack_name(const swp__unpack *u)
+{
+    return u != NULL ? u->name : NULL;
+}
+
 void swp__unpack_free(swp__unpack *u)
 {
     if (u == NULL) {

@@ -26,6 +26,8 @@ SWP_MUST_CHECK swp_status swp__unpack_new(const unsigned char *magic, size_t siz
 SWP_MUST_CHECK swp_status swp__unpack_read(swp__unpack *unpack, swp__unpack_more more, void *context, void *bytes, size_t size,
                                            size_t *got, swp_error *error);
 
+const char *swp__unpack_name(const swp__unpack *unpack); /* "gzip"; of NULL: NULL */
+
 void swp__unpack_free(swp__unpack *unpack); /* NULL is a no-op */
 
 #endif

@@ -21,8 +21,9 @@ static const swp__command commands[] = {
      "  sweepd sweep eurusd.csv --engine unix:/run/sweepd/sweepd.sock",
      swp__sweep_command, NULL},
     {SWP__COMMAND_INSPECT, "inspect", "FILE", "Says what a file of bars is taken for, and the command that reads it.",
-     "Its bars at both ends, step, gaps, NaN and jumps. Newest first is set right by --order sort; what else is doubtful is\n"
-     "refused, with the option that settles it. docs/files.md.",
+     "Each decision with its evidence and the option that overrides it; the bars at both ends; step, gaps, repeated stamps, jumps\n"
+     "and NaN. Stamps that do not rise are set right by --order and --duplicates; what else is doubtful is refused, with the\n"
+     "option that settles it. docs/files.md.",
      "  sweepd inspect eurusd.csv\n"
      "  sweepd inspect export.csv --close 5 --time-format dmy",
      swp__inspect_command, NULL},

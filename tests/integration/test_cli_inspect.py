@@ -15,10 +15,15 @@ def run_last_line(sweepd, run):
     return subprocess.run([sweepd, *words[1:], "--length", "6"], capture_output=True, text=True, check=False)
 
 
+DECISIONS = ["delimiter", "header", "close", "time", "stamps", "zone", "decimal", "order"]
+OVERRIDES = ("--delimiter", "--header, --skip-lines", "--close", "--time", "--time-format", "--time-zone", "--decimal",
+             "--order, --duplicates")
+
+
 @pytest.mark.parametrize("name, options, parts", [
     ("aapl_newest_first.csv", [], ["not as it stands: ", "newest first", "--order sort", "read 252 bars"]),
     ("binance_klines_1m_headerless.csv", [], ["Binance klines", "step 1 min"]),
-    ("eurusd_hourly.csv", [], ["read 5000 bars", "step 1 h"]),
+    ("eurusd_hourly.csv", [], ["read 5000 bars", "step 1 h, 42 gaps, the longest 3 d 1 h behind line 4263"]),
     ("futures_semicolon.csv", [], ["read 9 bars", "step 1 min, 0 gaps"]),
     ("gbpusd_1m_offset_no_volume.csv", [], ["30117 bars"]),
     ("gold_descending_blank_cells.csv", ["--close", "USD"], ["--close USD --order sort"]),
@@ -32,13 +37,18 @@ def run_last_line(sweepd, run):
 def test_a_screen_for_each_real_file_and_its_command_runs(sweepd, shared_data, name, options, parts):
     run = inspect(sweepd, str(shared_data / name), *options)
     assert run.returncode == 0, run.stderr
-    assert len(run.stdout.splitlines()) <= 24
+    lines = run.stdout.splitlines()
+    assert len(lines) <= 24
+    decided = [line.split()[0] for line in lines if line.startswith("  ") and line.endswith(OVERRIDES)]
+    assert [what for what in decided if what != "dates"] == DECISIONS
+    assert any("repeated stamp" in line for line in lines) and any(line.endswith(" NaN") for line in lines)
     for part in parts:
         assert part in run.stdout
     swept = run_last_line(sweepd, run)
     assert swept.returncode == 0, swept.stderr
     summary = next(line for line in run.stdout.splitlines() if line.startswith("read "))
     assert swept.stdout.splitlines()[0] == summary
+    assert inspect(sweepd, *shlex.split(lines[-1])[2:]).stdout.splitlines()[-1] == lines[-1]
 
 
 def test_the_command_survives_names_with_spaces_and_quotes(sweepd, tmp_path):
