@@ -1,18 +1,22 @@
-/* What crossing the boundary costs, against the least it could cost on this machine.
+/* What crossing the boundary costs, against the least it could cost on this machine. bench/boundary.py makes the tables of it.
  *
  * The yardstick is a *bare* echo: two processes, one pair of Unix sockets, one blocking write and read each. Ours is an ECHO of
  * the client to a daemon. All contenders are open at once and take turns, round after round, so that what the machine does
- * meanwhile befalls them alike; a ratio is taken within a round, and what is told is the median of the rounds with the smallest
- * and the largest. Sweeps are compared in pairs, with the engine in this process; before anything is timed all must have
- * given the same bits.
+ * meanwhile befalls them alike; a ratio is taken within a round. Sweeps are compared in pairs, with the engine in this process,
+ * and what they take more is told in bare round trips made between the pairs. Before anything is timed all must have given the
+ * same bits.
  *
- * usage: boundary [--program FILE] [--rounds N] [--trips N] [--pairs N] [--shape NAME]
- *            [--only echoes|spinning|sweeps] [--format table|json] */
+ * Prints a line of JSON for each row: {"table", "name", "unit", "goal", "values"}; the goal is the most that the median of the
+ * values may be, null where there is none.
+ *
+ * usage: boundary [--program FILE] [--rounds N] [--trips N] [--pairs N] [--seconds S] [--shape NAME]
+ *            [--only echoes|spinning|sweeps|stdio] */
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +30,8 @@
 #include "base/fingerprint.h"
 #include "base/host.h"
 #include "swp/client.h"
-#include "swp/version.h"
+
+#define NO_GOAL (-1.0)
 
 enum { BARS = 150000, COMBOS = 80, SMALL = 8, LARGE = 1200000, ROUNDS_MAX = 1000, NO_CPU = -1 };
 
@@ -35,8 +40,8 @@ extern char **environ;
 static struct {
     const char *program, *shape, *only; /* NULL: all */
     int rounds, trips, pairs;
-    bool json;
-} options = {.program = SWP_PROGRAM, .shape = "randwalk", .rounds = 15, .trips = 2000, .pairs = 200};
+    double seconds; /* of each look at what spinning costs */
+} options = {.program = SWP_PROGRAM, .shape = "randwalk", .rounds = 15, .trips = 2000, .pairs = 200, .seconds = 1};
 
 static void die(const char *what)
 {
@@ -64,36 +69,35 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-typedef struct spread {
-    double min, median, max;
-} spread;
-
 /* Sorts them. */
-static spread spread_of(double *values, int count)
+static double median_of(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, compare);
-    return (spread){values[0], (values[(count - 1) / 2] + values[count / 2]) / 2, values[count - 1]};
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static bool first_line = true;
+static char table[128];
 
-static void tell(const char *name, const char *unit, spread s, const char *goal)
+static void begin_table(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void begin_table(const char *format, ...)
 {
-    if (options.json) {
-        printf("%s{\"name\":\"%s\",\"unit\":\"%s\",\"min\":%.4f,\"median\":%.4f,\"max\":%.4f}", first_line ? "[\n" : ",\n",
-               name, unit, s.min, s.median, s.max);
-    } else {
-        printf("%-62s %10.3f %10.3f %10.3f %-3s %s\n", name, s.median, s.min, s.max, unit, goal);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(table, sizeof table, format, args);
+    va_end(args);
+}
+
+/* NO_GOAL: none. */
+static void tell(const char *name, const char *unit, double goal, const double *values, int count)
+{
+    printf("{\"table\":\"%s\",\"name\":\"%s\",\"unit\":\"%s\",\"goal\":", table, name, unit);
+    printf(goal == NO_GOAL ? "null" : "%g", goal);
+    for (int i = 0; i < count; i++) {
+        printf("%s%.4f", i == 0 ? ",\"values\":[" : ",", values[i]);
     }
-    first_line = false;
+    puts("]}");
     fflush(stdout);
-}
-
-static void heading(const char *text)
-{
-    if (!options.json) {
-        printf("\n%-62s %10s %10s %10s\n", text, "median", "min", "max");
-    }
 }
 
 /* ---- where threads run ---- */
@@ -284,45 +288,53 @@ static void trip(const contender *c, size_t size)
     }
 }
 
-/* The median of many trips, in microseconds. */
-static double median_trip(const contender *c, size_t size, int trips)
+static void ready_bare(const contender *c, size_t size, int trips)
 {
-    double *us = malloc((size_t)trips * sizeof *us);
-    uint32_t head[2] = {(uint32_t)size, (uint32_t)trips + 2};
+    uint32_t head[2] = {(uint32_t)size, (uint32_t)trips};
     if (c->is_bare) {
         write_whole(c->fd, head, sizeof head);
     }
+}
+
+/* The median of many trips, in microseconds. */
+static double median_trip(const contender *c, size_t size, int trips)
+{
+    enum { COLD = 2 };
+    double *us = malloc((size_t)trips * sizeof *us);
+    ready_bare(c, size, trips + COLD);
     pin_thread(0, c->client_cpu);
-    trip(c, size);
-    trip(c, size); /* nothing is cold */
+    for (int i = 0; i < COLD; i++) {
+        trip(c, size);
+    }
     for (int i = 0; i < trips; i++) {
         uint64_t begun = now();
         trip(c, size);
         us[i] = (double)(now() - begun) * 1e-3;
     }
     pin_thread(0, NO_CPU);
-    if (memcmp(sent, got, size) != 0) {
-        die("other bytes came back");
-    }
-    double median = spread_of(us, trips).median;
+    double median = median_of(us, trips);
     free(us);
     return median;
 }
 
-static void tell_us(const char *name, const double *values, const char *goal)
+/* What was sent came back, or nothing is timed. */
+static void gate_echo(const contender *c, size_t size)
 {
-    double copy[ROUNDS_MAX];
-    memcpy(copy, values, (size_t)options.rounds * sizeof *copy);
-    tell(name, "us", spread_of(copy, options.rounds), goal);
+    memset(got, 0, size);
+    ready_bare(c, size, 1);
+    trip(c, size);
+    if (memcmp(sent, got, size) != 0) {
+        die("other bytes came back: nothing is timed");
+    }
 }
 
-static void tell_ratio(const char *name, const double *values, const double *base, const char *goal)
+static void tell_ratio(const char *name, double goal, const double *values, const double *base)
 {
     double ratios[ROUNDS_MAX];
     for (int i = 0; i < options.rounds; i++) {
         ratios[i] = values[i] / base[i];
     }
-    tell(name, "x", spread_of(ratios, options.rounds), goal);
+    tell(name, "x", goal, ratios, options.rounds);
 }
 
 enum { BARE_SAME, BARE_ACROSS, SPIN_FREE, SPIN_ACROSS, QUIET_SAME, QUIET_ACROSS, SPIN_ONE_CPU, CONTENDERS };
@@ -344,34 +356,42 @@ static contender contenders[CONTENDERS] = {
                       .pinned_before = true},
 };
 
+static void tell_echoes(const char *size, bool large)
+{
+    begin_table("Echo of %s: a round trip", size);
+    for (int i = 0; i < CONTENDERS; i++) {
+        tell(contenders[i].name, "us", NO_GOAL, large ? contenders[i].large_us : contenders[i].small_us, options.rounds);
+    }
+    begin_table("Echo of %s: ratios, round by round", size);
+}
+
 static void bench_echoes(void)
 {
+    const contender *c = contenders;
     int large_trips = options.trips / 40 > 5 ? options.trips / 40 : 5;
+    for (int i = 0; i < CONTENDERS; i++) {
+        gate_echo(&c[i], SMALL);
+        gate_echo(&c[i], LARGE);
+    }
     for (int round = 0; round < options.rounds; round++) {
         for (int i = 0; i < CONTENDERS; i++) {
-            contenders[i].small_us[round] = median_trip(&contenders[i], SMALL, options.trips);
+            contenders[i].small_us[round] = median_trip(&c[i], SMALL, options.trips);
         }
         for (int i = 0; i < CONTENDERS; i++) {
-            contenders[i].large_us[round] = median_trip(&contenders[i], LARGE, large_trips);
+            contenders[i].large_us[round] = median_trip(&c[i], LARGE, large_trips);
         }
     }
-    const contender *c = contenders;
-    heading("echo of 8 bytes, round trip");
-    for (int i = 0; i < CONTENDERS; i++) {
-        tell_us(c[i].name, c[i].small_us, "");
-    }
-    tell_ratio("spinning, free / bare across", c[SPIN_FREE].small_us, c[BARE_ACROSS].small_us, "goal 0.25");
-    tell_ratio("spinning across / bare across", c[SPIN_ACROSS].small_us, c[BARE_ACROSS].small_us, "goal 0.25");
-    tell_ratio("not spinning, one core / bare one core", c[QUIET_SAME].small_us, c[BARE_SAME].small_us, "goal 1.15");
-    tell_ratio("not spinning across / bare across", c[QUIET_ACROSS].small_us, c[BARE_ACROSS].small_us, "goal 1.15");
-    tell_ratio("given one core / bare one core", c[SPIN_ONE_CPU].small_us, c[BARE_SAME].small_us, "goal 1.15");
-    heading("echo of 1.2 MB, round trip");
-    for (int i = 0; i < CONTENDERS; i++) {
-        tell_us(c[i].name, c[i].large_us, "");
-    }
-    tell_ratio("spinning across / bare across, 1.2 MB", c[SPIN_ACROSS].large_us, c[BARE_ACROSS].large_us, "goal 1.10");
-    tell_ratio("not spinning across / bare across, 1.2 MB", c[QUIET_ACROSS].large_us, c[BARE_ACROSS].large_us, "goal 1.10");
-    tell_ratio("not spinning, one core / bare one core, 1.2 MB", c[QUIET_SAME].large_us, c[BARE_SAME].large_us, "goal 1.10");
+    tell_echoes("8 bytes", false);
+    tell_ratio("spinning, where the system puts them / bare across cores", 0.25, c[SPIN_FREE].small_us,
+               c[BARE_ACROSS].small_us);
+    tell_ratio("spinning, across cores / bare across cores", 0.25, c[SPIN_ACROSS].small_us, c[BARE_ACROSS].small_us);
+    tell_ratio("not spinning / bare, both across cores", 1.15, c[QUIET_ACROSS].small_us, c[BARE_ACROSS].small_us);
+    tell_ratio("not spinning / bare, both on one core", 1.15, c[QUIET_SAME].small_us, c[BARE_SAME].small_us);
+    tell_ratio("free to spin but given one core / bare on one core", 1.15, c[SPIN_ONE_CPU].small_us, c[BARE_SAME].small_us);
+    tell_echoes("1.2 MB", true);
+    tell_ratio("spinning / bare, both across cores", 1.10, c[SPIN_ACROSS].large_us, c[BARE_ACROSS].large_us);
+    tell_ratio("not spinning / bare, both across cores", 1.10, c[QUIET_ACROSS].large_us, c[BARE_ACROSS].large_us);
+    tell_ratio("not spinning / bare, both on one core", 1.10, c[QUIET_SAME].large_us, c[BARE_SAME].large_us);
 }
 
 /* ---- what spinning costs ---- */
@@ -384,39 +404,61 @@ static double own_cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/* CPU seconds a second of both sides, while a call is made every `pause_us`; 0: one after the other. */
-static void cpu_cost(const char *name, const contender *c, unsigned pause_us)
+enum { TIMES = 3 };
+
+/* CPU seconds a second of both sides, while a call is made every `pause_us`; 0: one after the other. What a call took then. */
+static double cpu_cost(const contender *c, unsigned pause_us, double *us_of_call)
 {
     double before = own_cpu_seconds() + cpu_seconds(c->server);
-    uint64_t begun = now(), trips = 0;
-    while (now() - begun < 1000000000) {
+    uint64_t begun = now(), trips = 0, ns = 0;
+    while ((double)(now() - begun) < options.seconds * 1e9) {
+        uint64_t asked = now();
         trip(c, SMALL);
+        ns += now() - asked;
         trips++;
         if (pause_us > 0) {
             usleep(pause_us);
         }
     }
     double seconds = (double)(now() - begun) * 1e-9;
-    double share = (own_cpu_seconds() + cpu_seconds(c->server) - before) / seconds;
-    tell(name, "cpu", (spread){share, share, share}, "");
+    *us_of_call = (double)ns * 1e-3 / (double)trips;
+    return (own_cpu_seconds() + cpu_seconds(c->server) - before) / seconds;
 }
 
-static void idle_cost(const char *name, const contender *c)
+static double idle_cost(const contender *c)
 {
     double before = cpu_seconds(c->server);
-    usleep(1000000);
-    double share = cpu_seconds(c->server) - before;
-    tell(name, "cpu", (spread){share, share, share}, "goal 0");
+    usleep((useconds_t)(options.seconds * 1e6));
+    return (cpu_seconds(c->server) - before) / options.seconds;
 }
 
 static void bench_spinning(void)
 {
-    heading("CPU seconds a second, both sides together");
-    cpu_cost("one call after the other, spinning", &contenders[SPIN_FREE], 0);
-    cpu_cost("one call after the other, not spinning across", &contenders[QUIET_ACROSS], 0);
-    cpu_cost("a call a millisecond, spinning", &contenders[SPIN_FREE], 1000);
-    cpu_cost("a call a millisecond, not spinning across", &contenders[QUIET_ACROSS], 1000);
-    idle_cost("an idle daemon with a connection, spinning allowed", &contenders[SPIN_FREE]);
+    static const struct {
+        const char *name;
+        int contender;
+        unsigned pause_us;
+    } paces[] = {{"one call after the other, spinning", SPIN_FREE, 0},
+                 {"one call after the other, not spinning, across cores", QUIET_ACROSS, 0},
+                 {"a call a millisecond, spinning", SPIN_FREE, 1000},
+                 {"a call a millisecond, not spinning, across cores", QUIET_ACROSS, 1000}};
+    enum { PACES = sizeof paces / sizeof *paces };
+    double cpu[PACES + 1][TIMES], us[PACES][TIMES];
+    for (int t = 0; t < TIMES; t++) {
+        for (int i = 0; i < PACES; i++) {
+            cpu[i][t] = cpu_cost(&contenders[paces[i].contender], paces[i].pause_us, &us[i][t]);
+        }
+        cpu[PACES][t] = idle_cost(&contenders[SPIN_FREE]);
+    }
+    begin_table("What spinning costs: CPU seconds a second, both sides together");
+    for (int i = 0; i < PACES; i++) {
+        tell(paces[i].name, "cpu", NO_GOAL, cpu[i], TIMES);
+    }
+    tell("an idle daemon with a connection, spinning allowed", "cpu", 0, cpu[PACES], TIMES);
+    begin_table("What spinning costs: a call meanwhile, on average");
+    for (int i = 0; i < PACES; i++) {
+        tell(paces[i].name, "us", NO_GOAL, us[i], TIMES);
+    }
 }
 
 /* ---- sweeps ---- */
@@ -541,36 +583,61 @@ static double time_us(void (*run)(sides *s), sides *s)
     return (double)(now() - begun) * 1e-3;
 }
 
-/* Interleaved pairs; what is told is the difference within each. */
-static void compare_sides(const char *name, const char *goal, void (*a)(sides *s), void (*b)(sides *s), int pairs, bool fresh,
-                          sides *s)
+typedef struct comparison {
+    const char *name, *first, *second;
+    void (*a)(sides *s), (*b)(sides *s);
+    int pairs;
+    bool fresh;        /* the closes are others in each pair */
+    double goal_us;    /* of what the second takes more; NO_GOAL */
+    double goal_trips; /* of the same in bare round trips across cores */
+} comparison;
+
+static void tell_differences(const comparison *what, const double *of_a, const double *of_b, const double *trip_us)
 {
-    double *of_a = malloc((size_t)pairs * sizeof *of_a), *of_b = malloc((size_t)pairs * sizeof *of_b);
-    double *extra = malloc((size_t)pairs * sizeof *extra);
-    char line[128];
-    for (int i = 0; i < pairs; i++) {
-        if (fresh) {
-            touch_closes();
-        }
-        bool a_first = i % 2 == 0;
-        double first = time_us(a_first ? a : b, s), second = time_us(a_first ? b : a, s);
-        of_a[i] = a_first ? first : second;
-        of_b[i] = a_first ? second : first;
+    char line[160];
+    double *extra = malloc((size_t)what->pairs * sizeof *extra);
+    for (int i = 0; i < what->pairs; i++) {
         extra[i] = of_b[i] - of_a[i];
     }
-    snprintf(line, sizeof line, "%s: this", name);
-    tell(line, "us", spread_of(of_a, pairs), "");
-    snprintf(line, sizeof line, "%s: that", name);
-    tell(line, "us", spread_of(of_b, pairs), "");
-    snprintf(line, sizeof line, "%s: extra", name);
-    tell(line, "us", spread_of(extra, pairs), goal);
-    free(of_a);
-    free(of_b);
+    snprintf(line, sizeof line, "%s: %s", what->name, what->first);
+    tell(line, "us", NO_GOAL, of_a, what->pairs);
+    snprintf(line, sizeof line, "%s: %s", what->name, what->second);
+    tell(line, "us", NO_GOAL, of_b, what->pairs);
+    snprintf(line, sizeof line, "%s: how much more", what->name);
+    tell(line, "us", what->goal_us, extra, what->pairs);
+    if (what->goal_trips != NO_GOAL) {
+        for (int i = 0; i < what->pairs; i++) {
+            extra[i] /= trip_us[i];
+        }
+        snprintf(line, sizeof line, "%s: how much more, in bare round trips across cores", what->name);
+        tell(line, "trips", what->goal_trips, extra, what->pairs);
+    }
     free(extra);
 }
 
-/* Eighty calls of one combo each. A call takes a fifth of a millisecond, so one that was held up by the machine would outweigh
- * the rest: what is told is the sum of the medians of each combo's calls. */
+/* Interleaved pairs; what is told is the difference within each. A bare round trip is measured behind each. */
+static void compare_sides(const comparison *what, sides *s)
+{
+    enum { TRIPS = 50 };
+    size_t size = (size_t)what->pairs * sizeof(double);
+    double *of_a = malloc(size), *of_b = malloc(size), *trip_us = malloc(size);
+    for (int i = 0; i < what->pairs; i++) {
+        if (what->fresh) {
+            touch_closes();
+        }
+        bool a_first = i % 2 == 0;
+        double first = time_us(a_first ? what->a : what->b, s), second = time_us(a_first ? what->b : what->a, s);
+        of_a[i] = a_first ? first : second;
+        of_b[i] = a_first ? second : first;
+        trip_us[i] = what->goal_trips != NO_GOAL ? median_trip(&contenders[BARE_ACROSS], SMALL, TRIPS) : 0;
+    }
+    tell_differences(what, of_a, of_b, trip_us);
+    free(of_a);
+    free(of_b);
+    free(trip_us);
+}
+
+/* Eighty calls of one combo each, one after the other. */
 static void call_each_combo(sides *s, bool there, double us[COMBOS])
 {
     for (size_t i = 0; i < COMBOS; i++) {
@@ -584,33 +651,43 @@ static void call_each_combo(sides *s, bool there, double us[COMBOS])
     }
 }
 
-static double sum_of_medians(double (*us)[COMBOS], int rounds)
+static double median_of_combo(double (*us)[COMBOS], int rounds, size_t combo)
 {
-    double sum = 0, *of_combo = malloc((size_t)rounds * sizeof *of_combo);
-    for (size_t i = 0; i < COMBOS; i++) {
-        for (int r = 0; r < rounds; r++) {
-            of_combo[r] = us[r][i];
-        }
-        sum += spread_of(of_combo, rounds).median;
+    double *of_combo = malloc((size_t)rounds * sizeof *of_combo);
+    for (int r = 0; r < rounds; r++) {
+        of_combo[r] = us[r][combo];
     }
+    double median = median_of(of_combo, rounds);
     free(of_combo);
-    return sum;
+    return median;
 }
 
+/* A call takes a fifth of a millisecond, so one that was held up by the machine would outweigh the rest: of each combo's calls
+ * the median counts, and of all that the sum. */
 static void compare_chatty(sides *s, int rounds)
 {
     double(*here)[COMBOS] = malloc((size_t)rounds * sizeof *here), (*there)[COMBOS] = malloc((size_t)rounds * sizeof *there);
+    double *trip_us = malloc((size_t)rounds * sizeof *trip_us);
+    double of_here[COMBOS], of_there[COMBOS], extra[COMBOS], sum = 0;
     for (int r = 0; r < rounds; r++) {
-        call_each_combo(s, false, here[r]);
-        call_each_combo(s, true, there[r]);
+        call_each_combo(s, r % 2 != 0, r % 2 != 0 ? there[r] : here[r]);
+        call_each_combo(s, r % 2 == 0, r % 2 == 0 ? there[r] : here[r]);
+        trip_us[r] = median_trip(&contenders[BARE_ACROSS], SMALL, 100);
     }
-    double of_here = sum_of_medians(here, rounds), of_there = sum_of_medians(there, rounds);
-    double extra = of_there - of_here;
-    tell("80 one-combo calls, here", "us", (spread){of_here, of_here, of_here}, "");
-    tell("80 one-combo calls, there", "us", (spread){of_there, of_there, of_there}, "");
-    tell("80 one-combo calls, extra", "us", (spread){extra, extra, extra}, "goal 80 bare trips");
+    for (size_t i = 0; i < COMBOS; i++) {
+        of_here[i] = median_of_combo(here, rounds, i);
+        of_there[i] = median_of_combo(there, rounds, i);
+        extra[i] = of_there[i] - of_here[i];
+        sum += extra[i];
+    }
+    double trips = sum / median_of(trip_us, rounds);
+    tell("80 one-combo calls, each combo's median: in this process", "us", NO_GOAL, of_here, COMBOS);
+    tell("80 one-combo calls, each combo's median: preloaded in a daemon", "us", NO_GOAL, of_there, COMBOS);
+    tell("80 one-combo calls, each combo's median: how much more", "us", NO_GOAL, extra, COMBOS);
+    tell("80 one-combo calls: all they take more, in bare round trips across cores", "trips", COMBOS, &trips, 1);
     free(here);
     free(there);
+    free(trip_us);
 }
 
 static void pipelined_there(sides *s)
@@ -649,35 +726,131 @@ static void gate(sides *s, void (*run)(sides *s), const char *name)
     }
 }
 
+static void open_sides(sides *s, const contender *c)
+{
+    swp_error error;
+    s->client = c->client;
+    make_input();
+    check(swp_engine_new(NULL, &s->engine, &error), &error);
+    check(swp_series_new(s->engine, closes, BARS, 0, SWP_COPY, &s->here, &error), &error);
+    s->there = load(s->client);
+    batch_here(s);
+    gate(s, batch_there, "a preloaded batch");
+    gate(s, chatty_there, "a call a combo");
+    gate(s, pipelined_there, "calls sent ahead");
+    gate(s, ship_there, "a batch that ships its bars");
+    gate(s, spawn_there, "an engine spawned for the sweep");
+}
+
 static void bench_sweeps(const contender *c)
 {
     static sides s;
-    swp_error error;
-    char text[80];
-    s.client = c->client;
-    make_input();
-    check(swp_engine_new(NULL, &s.engine, &error), &error);
-    check(swp_series_new(s.engine, closes, BARS, 0, SWP_COPY, &s.here, &error), &error);
-    s.there = load(s.client);
-    batch_here(&s);
-    gate(&s, batch_there, "a preloaded batch");
-    gate(&s, chatty_there, "a call a combo");
-    gate(&s, pipelined_there, "calls sent ahead");
-    gate(&s, ship_there, "a batch that ships its bars");
-    gate(&s, spawn_there, "an engine spawned for the sweep");
+    open_sides(&s, c);
     swp__fingerprint hash = swp__fingerprint_of(&s.got, sizeof s.got);
-    snprintf(text, sizeof text, "%s, %d bars x %d combos, result hash %016" PRIx64, options.shape, BARS, COMBOS, hash.high);
-    heading(text);
-    compare_sides("batch preloaded", "goal 2 bare trips", batch_here, batch_there, options.pairs, false, &s);
-    compare_chatty(&s, options.pairs / 4 + 1);
-    compare_sides("80 one-combo calls sent ahead", "", chatty_here, pipelined_there, options.pairs / 4 + 1, false, &s);
-    compare_sides("batch shipping 1.2 MB", "goal 500 us", ship_here, ship_there, options.pairs / 2 + 1, false, &s);
-    compare_sides("batch shipping 1.2 MB never seen", "goal 500 us", ship_here, ship_there, options.pairs / 2 + 1, true, &s);
-    compare_sides("spawn a sweep / ship to a daemon", "goal 2000 us", ship_there, spawn_there, options.pairs / 4 + 1, false,
-                  &s);
+    const char *here = "in this process", *there = "in a daemon";
+    int few = options.pairs / 4 + 1, some = options.pairs / 2 + 1;
+    const comparison preloaded = {"batch, preloaded", here, there, batch_here, batch_there, options.pairs, false, NO_GOAL, 2};
+    const comparison ahead = {
+        "80 one-combo calls sent ahead", here, there, chatty_here, pipelined_there, few, false, NO_GOAL, NO_GOAL};
+    const comparison ship = {"batch that ships 1.2 MB", here, there, ship_here, ship_there, some, false, 500, NO_GOAL};
+    const comparison fresh = {
+        "batch that ships 1.2 MB never seen", here, there, ship_here, ship_there, some, true, 500, NO_GOAL};
+    const comparison spawn = {
+        "engine spawned for a batch", there, "spawned", ship_there, spawn_there, few, false, 2000, NO_GOAL};
+    begin_table("Sweeps: %s, %d bars x %d combos, result hash %016" PRIx64, options.shape, BARS, COMBOS, hash.high);
+    compare_sides(&preloaded, &s);
+    compare_chatty(&s, few);
+    compare_sides(&ahead, &s);
+    compare_sides(&ship, &s);
+    compare_sides(&fresh, &s);
+    compare_sides(&spawn, &s);
     drop(s.client, s.there);
     swp_series_free(s.here);
     swp_engine_free(s.engine);
+}
+
+/* ---- an engine spawned for one call ---- */
+
+static pid_t spawn_with(char *const words[], int socket_fd)
+{
+    pid_t process;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (socket_fd >= 0) {
+        posix_spawn_file_actions_adddup2(&actions, socket_fd, STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, socket_fd, STDOUT_FILENO);
+    }
+    int failure = posix_spawn(&process, words[0], &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failure != 0) {
+        die(strerror(failure));
+    }
+    return process;
+}
+
+/* From its start to its end. */
+static double true_us(void)
+{
+    char *const words[] = {(char *)"/bin/true", NULL};
+    uint64_t begun = now();
+    waitpid(spawn_with(words, -1), NULL, 0);
+    return (double)(now() - begun) * 1e-3;
+}
+
+/* A v1 frame and its answer; from its start to that, and to its end. */
+static void stdio_us(const void *frame, size_t frame_size, void *reply, size_t reply_size, double *to_reply, double *to_end)
+{
+    char *const words[] = {(char *)(uintptr_t)options.program,
+                           (char *)"serve",
+                           (char *)"--listen",
+                           (char *)"stdio:",
+                           (char *)"--log-level",
+                           (char *)"warning",
+                           NULL};
+    int ends[2];
+    uint64_t begun = now();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        die("no sockets");
+    }
+    pid_t process = spawn_with(words, ends[1]);
+    close(ends[1]);
+    write_whole(ends[0], frame, frame_size);
+    read_whole(ends[0], reply, reply_size);
+    *to_reply = (double)(now() - begun) * 1e-3;
+    close(ends[0]);
+    waitpid(process, NULL, 0);
+    *to_end = (double)(now() - begun) * 1e-3;
+}
+
+typedef struct v1_echo {
+    uint8_t length[4], opcode, bars[4], combos[4], close[SMALL];
+} v1_echo;
+
+static void bench_stdio(void)
+{
+    static const v1_echo echo = {.length = {17}, .opcode = 1, .bars = {1}, .close = {1, 2, 3, 4, 5, 6, 7, 8}};
+    uint8_t reply[4 + SMALL];
+    int pairs = options.pairs;
+    size_t size = (size_t)pairs * sizeof(double);
+    double *of_true = malloc(size), *to_reply = malloc(size), *to_end = malloc(size), *extra = malloc(size);
+    stdio_us(&echo, sizeof echo, reply, sizeof reply, to_reply, to_end);
+    if (reply[0] != SMALL || memcmp(reply + 4, echo.close, SMALL) != 0) {
+        die("standard output gave other bytes: nothing is timed");
+    }
+    for (int i = 0; i < pairs; i++) {
+        of_true[i] = true_us();
+        stdio_us(&echo, sizeof echo, reply, sizeof reply, &to_reply[i], &to_end[i]);
+        extra[i] = to_reply[i] - of_true[i];
+    }
+    begin_table("An engine spawned for one call on its standard input");
+    tell("/bin/true, from its start to its end", "us", NO_GOAL, of_true, pairs);
+    tell("serve --listen stdio:, from its start to its first reply", "us", NO_GOAL, to_reply, pairs);
+    tell("serve --listen stdio:, from its start to its end", "us", NO_GOAL, to_end, pairs);
+    tell("first reply: how much more than /bin/true", "us", 2000, extra, pairs);
+    free(of_true);
+    free(to_reply);
+    free(to_end);
+    free(extra);
 }
 
 /* ---- the whole ---- */
@@ -698,14 +871,15 @@ static void take_options(int argc, char **argv)
             options.trips = atoi(value);
         } else if (strcmp(name, "--pairs") == 0) {
             options.pairs = atoi(value);
-        } else if (strcmp(name, "--format") == 0) {
-            options.json = strcmp(value, "json") == 0;
+        } else if (strcmp(name, "--seconds") == 0) {
+            options.seconds = atof(value);
         } else {
             die("unknown option: see the top of bench/boundary.c");
         }
     }
-    if (options.rounds < 1 || options.rounds > ROUNDS_MAX || options.trips < 1 || options.pairs < 1) {
-        die("rounds, trips and pairs are at least 1");
+    if (options.rounds < 1 || options.rounds > ROUNDS_MAX || options.trips < 1 || options.pairs < 1 ||
+        !(options.seconds > 0 && options.seconds <= 60)) {
+        die("rounds, trips and pairs are at least 1, seconds more than 0 and at most 60");
     }
 }
 
@@ -729,9 +903,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < CONTENDERS; i++) {
         (contenders[i].is_bare ? open_bare : open_ours)(&contenders[i]);
     }
-    if (!options.json) {
-        printf("sweepd %s, %s kernels, %ld CPUs\n", swp_version(), swp_isa(), sysconf(_SC_NPROCESSORS_ONLN));
-    }
     if (is_wanted("echoes")) {
         bench_echoes();
     }
@@ -741,7 +912,9 @@ int main(int argc, char **argv)
     if (is_wanted("sweeps")) {
         bench_sweeps(&contenders[SPIN_FREE]);
     }
-    printf("%s", options.json ? "\n]\n" : "");
+    if (is_wanted("stdio")) {
+        bench_stdio();
+    }
     for (int i = 0; i < CONTENDERS; i++) {
         close_contender(&contenders[i]);
     }

@@ -1,4 +1,4 @@
-"""bench/kernels.py and bench/python.py: that they time only what was proved, and what they report. How fast anything is, no test
+"""bench/kernels.py, bench/python.py and bench/boundary.py: that they time only what was proved, and what they report. How fast anything is, no test
 says."""
 import importlib.util
 import json
@@ -14,6 +14,7 @@ from conftest import ROOT
 
 sys.path.append(str(ROOT / "bench"))
 
+import boundary  # noqa: E402
 import kernels  # noqa: E402
 import report  # noqa: E402
 
@@ -103,3 +104,25 @@ def test_the_python_bench_ends_where_numbers_differ(monkeypatch):
     module.gate({"one": b"12", "two": b"12"}, b"12")
     with pytest.raises(SystemExit, match="two gives other numbers: nothing is timed"):
         module.gate({"one": b"12", "two": b"13"}, b"12")
+
+
+def test_the_boundary_bench_tells_every_goal_and_keeps_every_sample(sweepd, tmp_path):
+    words = [sys.executable, ROOT / "bench" / "boundary.py", "--rounds", "2", "--trips", "5", "--pairs", "3", "--seconds", "0.1",
+             "--program", sweepd, "--out", tmp_path]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    met_or_missed = [line for line in done.stdout.splitlines() if re.search(r"\*\*(met|missed)\*\* \|$", line)]
+    assert len(met_or_missed) == 8 + 1 + 5 + 1
+    counts = {}
+    for section in ("echoes", "spinning", "sweeps", "stdio"):
+        rows = json.loads((tmp_path / f"boundary-{section}.json").read_text())["samples"]
+        assert sum(row["goal"] is not None for row in rows) == sum(line in (tmp_path / f"boundary-{section}.md").read_text()
+                                                                   for line in met_or_missed)
+        counts.update({row["name"]: len(row["values"]) for row in rows})
+    assert counts["ours, not spinning, one core"] == 2 and counts["batch, preloaded: how much more"] == 3
+
+
+def test_a_goal_is_met_by_the_median_at_most():
+    row = {"table": "Echo of 8 bytes: ratios", "name": "ours / bare", "unit": "x", "goal": 1.15, "values": [1.0, 1.15, 9.0]}
+    assert boundary.goal_row(row) == ["8 bytes: ours / bare", "1.15 x", "1.15 x", "**met**"]
+    assert boundary.goal_row({**row, "values": [1.0, 1.2, 1.3]})[-1] == "**missed**"
