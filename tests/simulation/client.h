@@ -1,41 +1,39 @@
 /* A model of a client: asks at random, knows what must be answered, and says so when it is not.
  *
  * It knows each request it has sent and what may come back: which statuses, which bytes. A reply to a request that was
- * not made, or twice, or with another result than the reference's, fails the run. */
+ * not made, or twice, or with another result than the reference's, fails the run. It outlives its connection: it connects
+ * again and goes on with what it has saved. */
 #ifndef SWP_TESTS_SIMULATION_CLIENT_H
 #define SWP_TESTS_SIMULATION_CLIENT_H
 
-#include "base/fingerprint.h"
+#include "simulation/model.h"
 #include "simulation/net.h"
-#include "swp/engine.h"
 #include "wire/wire.h"
 
-enum { SWP__MODEL_SERIES = 4, SWP__MODEL_GRIDS = 5, SWP__MODEL_ROWS_MAX = 300 };
-
-/* What is asked about, and the right answers; made once for all seeds. */
-typedef struct swp__model {
-    double *close[SWP__MODEL_SERIES];
-    uint64_t bars_count[SWP__MODEL_SERIES];
-    int64_t *rows[SWP__MODEL_GRIDS]; /* x SWP_PARAMS_COUNT */
-    uint64_t rows_count[SWP__MODEL_GRIDS];
-    double *pnl[SWP__MODEL_SERIES][SWP__MODEL_GRIDS];
-    int64_t *trades[SWP__MODEL_SERIES][SWP__MODEL_GRIDS];
-} swp__model;
-
-void swp__model_init(swp__model *model);
-void swp__model_fini(swp__model *model);
+/* What has been seen in all runs: a simulation that sees too little proves nothing. */
+typedef struct swp__seen {
+    uint64_t replies, sweeps_right, cancelled, refused, connections_lost;
+    uint64_t uploads, uploads_refused;
+    uint64_t pushes, repeats, stale, peeks, restores;
+    uint64_t reconnects, found_again, sent_again, limits;
+} swp__seen;
 
 /* What the server is up to, as far as a client's expectations depend on it. */
 typedef struct swp__world {
     const swp__model *model;
     swp__random *random;
     swp__net *net;
-    uint64_t max_in_flight;
+    uint64_t max_in_flight, max_uploads, max_sessions;
+    uint64_t max_memory, max_live_memory;
     bool memory_may_fail; /* allocations are refused now and then */
+    bool memory_is_tight; /* the store evicts, and refuses; so do sessions */
     bool draining;
-    uint64_t jumps; /* of time, long enough for slow peers to be closed */
-    uint64_t trace; /* of all that was seen: equal for equal seeds */
-    uint64_t replies, sweeps_right, cancelled, refused, connections_lost;
+    uint32_t life;                       /* how often the server was started */
+    uint64_t lives_drained;              /* bits: those that ended in order */
+    uint64_t jumps;                      /* of time, long enough for slow peers to be closed */
+    uint32_t loaded[SWP__NET_USERS + 1]; /* bits: series that users have sent to this life; [0]: see swp__client */
+    uint64_t trace;                      /* of all that was seen: equal for equal seeds */
+    swp__seen seen;
 } swp__world;
 
 typedef struct swp__client swp__client;
@@ -49,8 +47,11 @@ void swp__client_act(swp__client *client);
 /* Sends and reads, asks nothing more. True while there is something to come. */
 bool swp__client_finish(swp__client *client);
 
-/* Neither more to ask nor to hear of. */
+/* Neither more to ask nor to hear of on this connection. */
 bool swp__client_is_over(const swp__client *client);
+
+/* A new connection, with what it has saved. False: no line is free. */
+bool swp__client_connect(swp__client *client);
 
 /* Frees it; its line must be over or is closed. */
 void swp__client_free(swp__client *client);

@@ -82,7 +82,7 @@ static ssize_t server_send(swp__stream *stream, const struct iovec *iovecs, int 
     swp__line *line = stream->context;
     size_t sent = 0;
     assert(fd == NULL);
-    if (line->client_gone_arrived) {
+    if (line->client_gone_arrived || line->crashed) {
         return -EPIPE;
     }
     for (int i = 0; i < count; i++) {
@@ -134,7 +134,7 @@ static int server_accept(swp__acceptor *acceptor, swp__stream *stream, swp__peer
         if (line->used && !line->accepted) {
             line->accepted = true;
             *stream = (swp__stream){.ops = &stream_ops, .in = -1, .out = -1, .context = line};
-            *peer = (swp__peer){.known = true, .uid = 1};
+            *peer = (swp__peer){.known = line->user != 0, .uid = line->user};
             return 0;
         }
     }
@@ -315,6 +315,18 @@ void swp__net_deliver(swp__net *net)
     }
 }
 
+void swp__net_crash(swp__net *net)
+{
+    for (size_t i = 0; i < SWP__NET_LINES_MAX; i++) {
+        swp__line *line = &net->lines[i];
+        swp__lane *lane = &line->to_client;
+        if (line->used && line->server_open) {
+            line->crashed = true;
+            lane->sent = lane->arrived + swp__random_below(net->random, lane->sent - lane->arrived + 1);
+        }
+    }
+}
+
 /* ---- the client's end ---- */
 
 swp__line *swp__net_connect(swp__net *net)
@@ -330,11 +342,17 @@ swp__line *swp__net_connect(swp__net *net)
         *line = (swp__line){.net = net, .used = true, .server_open = true, .client_open = true};
         lane_open(&line->to_server, 256 + swp__random_below(net->random, 20000));
         lane_open(&line->to_client, 256 + swp__random_below(net->random, 20000));
+        line->user = (uint32_t)swp__random_below(net->random, SWP__NET_USERS + 1);
         line->tells_gone = swp__random_once_in(net->random, 2);
         net->acceptor_raised = true;
         return line;
     }
     return NULL;
+}
+
+uint32_t swp__line_user(const swp__line *line)
+{
+    return line->user;
 }
 
 size_t swp__net_send(swp__line *line, const uint8_t *bytes, size_t size)

@@ -10,7 +10,7 @@
 #include "simulation/random.h"
 #include "transport/poller.h"
 
-enum { SWP__NET_LINES_MAX = 64 };
+enum { SWP__NET_LINES_MAX = 64, SWP__NET_USERS = 2 };
 
 typedef struct swp__lane {
     uint8_t *bytes;
@@ -24,6 +24,8 @@ typedef struct swp__line {
     struct swp__net *net;
     swp__lane to_server, to_client;
     bool used, accepted, server_open, client_open;
+    uint32_t user;   /* whom the system vouches for, 1..SWP__NET_USERS; 0: nobody */
+    bool crashed;    /* the server is gone without a word */
     bool tells_gone; /* like a Unix socket: the server hears when the client has closed, not only at its next write */
     bool client_gone_arrived;
     void *tag; /* of the server's poller; NULL: not registered */
@@ -48,6 +50,9 @@ void swp__net_fini(swp__net *net);
 /* The server's door. */
 swp__acceptor swp__net_acceptor(swp__net *net);
 
+/* The server is killed: of what it has sent some arrives yet, then the end; nothing more is sent. */
+void swp__net_crash(swp__net *net);
+
 /* Something has yet to arrive, or to be told to the server. */
 bool swp__net_is_busy(const swp__net *net);
 
@@ -58,6 +63,9 @@ void swp__net_deliver(swp__net *net);
 
 /* NULL: nobody listens, or no line is free. */
 swp__line *swp__net_connect(swp__net *net);
+
+/* Who the server is told it is: 1..SWP__NET_USERS; 0: nobody the system knows. */
+uint32_t swp__line_user(const swp__line *line);
 
 size_t swp__net_send(swp__line *line, const uint8_t *bytes, size_t size); /* how many were taken */
 
