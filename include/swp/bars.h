@@ -32,9 +32,10 @@ typedef struct swp_bars_options {
     const char *close; /* column of the closes: an exact header name, else a number from 1; NULL: the one called close */
     const char *time;  /* column of the time stamps, likewise; "none" where no column is called so: they are not looked at;
                         * NULL: found by names (date and time are joined) or cells */
-    char delimiter;    /* ',' ';' '\t' '|'; 0: found out */
-    uint32_t allow;    /* SWP_ALLOW_*; with SWP_ALLOW_NAN a blank close, or a text without a digit, is a NaN, too */
-    char decimal;      /* '.' or ','; 0: a point */
+    const char *open, *high, *low, *volume; /* columns that are kept beside the closes, likewise named; NULL: not read */
+    char delimiter;                         /* ',' ';' '\t' '|'; 0: found out */
+    uint32_t allow; /* SWP_ALLOW_*; with SWP_ALLOW_NAN a blank close, or a text without a digit, is a NaN, too */
+    char decimal;   /* '.' or ','; 0: a point */
     swp_bars_header header;
     swp_bars_order order;
     swp_bars_duplicates duplicates;
@@ -50,24 +51,27 @@ typedef struct swp_bars_options {
 
 /* Filled by swp_bars_read, emptied by swp_bars_free. */
 typedef struct swp_bars {
-    double *close;        /* bars_count closes, oldest first */
-    int64_t *time_ns;     /* bars_count instants, ns since 1970 UTC, strictly rising; NULL: the file has none */
-    uint64_t bars_count;  /* at least 1 */
-    uint64_t nan_count;   /* closes that are NaN */
-    uint64_t jumps_count; /* closes 100 times the one before, or a hundredth of it, and beyond: kept, and told */
-    char summary[240];    /* `read 5000 bars, 2017-04-19 09:00 .. 2018-02-07 15:00, close column "Close"` */
+    double *close;                      /* bars_count closes, oldest first */
+    double *open, *high, *low, *volume; /* as many; NULL: the options do not name the column */
+    int64_t *time_ns;                   /* bars_count instants, ns since 1970 UTC, strictly rising; NULL: the file has none */
+    uint64_t bars_count;                /* at least 1 */
+    uint64_t nan_count;                 /* closes that are NaN */
+    uint64_t jumps_count;               /* closes 100 times the one before, or a hundredth of it, and beyond: kept, and told */
+    char summary[240];                  /* `read 5000 bars, 2017-04-19 09:00 .. 2018-02-07 15:00, close column "Close"` */
 } swp_bars;
 
 /* Reads a file by its name's ending, and in one pass, so that it may be a pipe:
  *   .npy          f2, f4, f8 or an integer type, either byte order; widened to f64 without loss; one axis, or two, bars by
  *                 columns in either memory order, of which options->close is the number of one, from 1
  *   .f64          raw little-endian f64, or what options->dtype and ->big_endian say
- *   anything else CSV in UTF-8, with a header or in a layout that is known (docs/files.md)
+ *   anything else CSV in UTF-8, or UTF-16 with its mark, with a header or in a layout that is known (docs/files.md)
  * Compressed by gzip or zstd: text by its first bytes, the others by a further ending, .gz or .zst. "-" is standard input.
  * Time stamps are year-month-day, with a time, and an offset or Z, if there are any; or seconds, milli-, micro- or
  * nanoseconds since 1970, told by their digits. A file has one form throughout; stamps without an offset count as UTC;
  * they must rise. A date whose day and month could stand either way round is refused, unless the others of the first
  * 256 KiB show which.
+ * Prices beside the close are judged as closes are, volumes may also be zero, and a bar's high must be its highest price and its low
+ * its lowest, as far as the options name them.
  * `path` and `bars` must not be NULL; `options` may. Errors: FILE (cannot be opened or read; at: none); BAD_PARAM (an
  * option is off, or the content is refused; at: the line from 1 for text, the byte offset for .npy, the index for .f64;
  * the message begins with `path:line:`, or `path:` where there are no lines); NO_MEMORY. *bars is set only on success. */

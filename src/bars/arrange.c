@@ -7,12 +7,6 @@
 #include "bars/time_stamp.h"
 #include "base/error.h"
 
-typedef struct bar {
-    int64_t time_ns;
-    uint64_t line; /* rises in the file: keeps equal stamps in their order */
-    double close;
-} bar;
-
 bool swp__is_jump(double before, double close)
 {
     return before > 0 && close > 0 && isfinite(before) && isfinite(close) && (close / before >= 100 || before / close >= 100);
@@ -20,23 +14,11 @@ bool swp__is_jump(double before, double close)
 
 static int compare(const void *a, const void *b)
 {
-    const bar *left = a, *right = b;
+    const swp__bar *left = a, *right = b;
     if (left->time_ns != right->time_ns) {
         return left->time_ns < right->time_ns ? -1 : 1;
     }
     return left->line < right->line ? -1 : 1;
-}
-
-static bar get(const swp__bar_list *list, uint64_t index)
-{
-    return (bar){list->time_ns[index], list->line[index], list->close[index]};
-}
-
-static void set(swp__bar_list *list, uint64_t index, bar b)
-{
-    list->time_ns[index] = b.time_ns;
-    list->line[index] = b.line;
-    list->close[index] = b.close;
 }
 
 /* Newest first, the common case, is turned in place. */
@@ -48,9 +30,9 @@ static bool reverse(swp__bar_list *list)
         }
     }
     for (uint64_t i = 0, j = list->count - 1; i < j; i++, j--) {
-        bar low = get(list, i);
-        set(list, i, get(list, j));
-        set(list, j, low);
+        swp__bar low = swp__bar_list_get(list, i), high = swp__bar_list_get(list, j);
+        swp__bar_list_set(list, i, &high);
+        swp__bar_list_set(list, j, &low);
     }
     return true;
 }
@@ -61,16 +43,16 @@ static swp_status sort(swp__bar_list *list, swp__facts *facts, swp_error *error)
     if (facts->is_falling) {
         return SWP_OK;
     }
-    bar *bars = calloc(list->count, sizeof *bars);
+    swp__bar *bars = calloc(list->count, sizeof *bars);
     if (bars == NULL) {
         return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory to sort %" PRIu64 " bars", list->count);
     }
     for (uint64_t i = 0; i < list->count; i++) {
-        bars[i] = get(list, i);
+        bars[i] = swp__bar_list_get(list, i);
     }
     qsort(bars, list->count, sizeof *bars, compare);
     for (uint64_t i = 0; i < list->count; i++) {
-        set(list, i, bars[i]);
+        swp__bar_list_set(list, i, &bars[i]);
     }
     free(bars);
     return SWP_OK;
@@ -113,8 +95,9 @@ static swp_status keep_one(swp__bar_list *list, swp_bars_duplicates duplicates, 
         }
         bool has_next = i + 1 < list->count && list->time_ns[i + 1] == list->time_ns[i];
         if (duplicates == SWP_DUPLICATES_LAST ? !has_next : !repeats) {
-            set(list, kept++, get(list, i));
-            list->nan_count += isnan(list->close[kept - 1]) ? 1 : 0;
+            const swp__bar bar = swp__bar_list_get(list, i);
+            list->nan_count += isnan(bar.close) ? 1 : 0;
+            swp__bar_list_set(list, kept++, &bar);
         }
     }
     list->count = kept;

@@ -112,14 +112,15 @@ static swp_status refuse_text_options(const char *path, const swp_bars_options *
 {
     const struct {
         const char *name, *value;
-    } given[] = {{"close", close},
-                 {"time", options->time == NULL || strcmp(options->time, "none") == 0 ? NULL : options->time},
-                 {"from", options->from},
-                 {"to", options->to}};
+    } given[] = {
+        {"close", close},        {"time", options->time == NULL || strcmp(options->time, "none") == 0 ? NULL : options->time},
+        {"open", options->open}, {"high", options->high},
+        {"low", options->low},   {"volume", options->volume},
+        {"from", options->from}, {"to", options->to}};
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
         if (given[i].value != NULL) {
-            return swp__refuse_file(error, path, 0, "--%s has no meaning here: the file holds numbers alone, without %s",
-                                    given[i].name, i == 0 ? "columns" : "time stamps");
+            return swp__refuse_file(error, path, 0, "--%s has no meaning here: the file holds numbers without names or stamps",
+                                    given[i].name);
         }
     }
     return SWP_OK;
@@ -191,7 +192,15 @@ swp_status swp__bars_read(const char *path, const swp_bars_options *options, swp
 void swp__bars_take(swp__bar_list *list, const swp__facts *facts, swp_bars *bars)
 {
     free(list->line);
-    *bars = (swp_bars){list->close, list->time_ns, list->count, list->nan_count, facts->jumps_count, ""};
+    *bars = (swp_bars){.close = list->close,
+                       .open = list->beside[SWP__OPEN],
+                       .high = list->beside[SWP__HIGH],
+                       .low = list->beside[SWP__LOW],
+                       .volume = list->beside[SWP__VOLUME],
+                       .time_ns = list->time_ns,
+                       .bars_count = list->count,
+                       .nan_count = list->nan_count,
+                       .jumps_count = facts->jumps_count};
     summarise(list, facts, bars->summary, sizeof bars->summary);
     *list = (swp__bar_list){0};
 }
@@ -215,6 +224,10 @@ void swp_bars_free(swp_bars *bars)
 {
     if (bars != NULL) {
         free(bars->close);
+        free(bars->open);
+        free(bars->high);
+        free(bars->low);
+        free(bars->volume);
         free(bars->time_ns);
         *bars = (swp_bars){0};
     }

@@ -128,7 +128,7 @@ static swp_status take(const reading *r, const unsigned char *bytes)
         return swp__refuse_file(r->error, r->source->path, place_of(r, r->next), "close of bar %" PRIu64 ", %s, %s", bar, text,
                                 why);
     }
-    return swp__bar_list_push(r->list, 0, 0, close, r->error);
+    return swp__bar_list_push(r->list, &(swp__bar){.close = close}, r->error);
 }
 
 /* The closes among the block's whole numbers, as far as the file should go. */

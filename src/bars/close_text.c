@@ -21,11 +21,11 @@ static swp_status judge_missing(const swp__close_text *c, uint32_t allow, const 
 {
     char quoted[SWP__QUOTED_SIZE];
     if (has_digit(c->text, c->size)) {
-        return swp__refuse_line(error, path, line, "close %s is not a number with %s", swp__quote(c->text, c->size, quoted),
-                                form);
+        return swp__refuse_line(error, path, line, "%s %s is not a number with %s", c->what,
+                                swp__quote(c->text, c->size, quoted), form);
     }
     if ((allow & SWP_ALLOW_NAN) == 0) {
-        return swp__refuse_line(error, path, line, "close %s is %s; allow \"nan\" to read it as NaN",
+        return swp__refuse_line(error, path, line, "%s %s is %s; allow \"nan\" to read it as NaN", c->what,
                                 swp__quote(c->text, c->size, quoted), c->size == 0 ? "blank" : "not a number");
     }
     return SWP_OK;
@@ -40,12 +40,13 @@ swp_status swp__close_text_judge(const swp__close_text *c, uint32_t allow, const
         return SWP_OK;
     }
     if (c->result == SWP__NUMBER_TOO_BIG) {
-        return swp__refuse_line(error, path, line, "close %s is beyond what a double holds",
+        return swp__refuse_line(error, path, line, "%s %s is beyond what a double holds", c->what,
                                 swp__quote(c->text, c->size, quoted));
     }
     if (c->result == SWP__NUMBER_BAD) {
         return judge_missing(c, allow, form, path, line, error);
     }
     const char *why = swp__close_refusal(*close, allow);
-    return why == NULL ? SWP_OK : swp__refuse_line(error, path, line, "close %s %s", swp__quote(c->text, c->size, quoted), why);
+    return why == NULL ? SWP_OK
+                       : swp__refuse_line(error, path, line, "%s %s %s", c->what, swp__quote(c->text, c->size, quoted), why);
 }

@@ -7,6 +7,7 @@
 
 /* A text as it was read: `result` and `close` are swp__number_parse's. */
 typedef struct swp__close_text {
+    const char *what; /* "close", for messages */
     const char *text;
     size_t size;
     swp__number_result result;

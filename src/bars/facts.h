@@ -3,7 +3,8 @@
 #define SWP_BARS_FACTS_H
 
 #include <stdbool.h>
-#include "bars/refuse.h" /* SWP__QUOTED_SIZE */
+#include "bars/bar_list.h" /* SWP__BESIDE_COUNT */
+#include "bars/refuse.h"   /* SWP__QUOTED_SIZE */
 #include "bars/time_stamp.h"
 
 typedef struct swp__facts {
@@ -17,7 +18,8 @@ typedef struct swp__facts {
     bool is_headerless;
     const char *layout; /* of a file without a header; NULL: it has one, or is of no known layout */
 
-    size_t close, time, time_of_day;     /* columns, from 0; SWP__NO_COLUMN */
+    size_t close, time, time_of_day; /* columns, from 0; SWP__NO_COLUMN */
+    size_t beside[SWP__BESIDE_COUNT];
     char close_column[SWP__QUOTED_SIZE]; /* its name in quotation marks, or its number from 1 */
     char time_column[SWP__QUOTED_SIZE], time_of_day_column[SWP__QUOTED_SIZE];
     const char *close_why, *time_why;

@@ -207,14 +207,44 @@ static swp_status find_time(const place *at, swp__roles *roles)
 
 swp__roles swp__roles_none(void)
 {
-    return (swp__roles){SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN,
-                        SWP__NO_COLUMN, SWP__NO_COLUMN, NULL,           NULL};
+    swp__roles none = {.close = SWP__NO_COLUMN, .time = SWP__NO_COLUMN, .time_of_day = SWP__NO_COLUMN};
+    for (size_t i = 0; i < SWP__BESIDE_COUNT; i++) {
+        none.beside[i] = SWP__NO_COLUMN;
+    }
+    return none;
 }
 
-swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path, uint64_t line,
+const char *swp__beside_option(const swp_bars_options *options, size_t beside, const char **name)
+{
+    static const char *const names[] = {"open", "high", "low", "volume"};
+    const char *const given[] = {options->open, options->high, options->low, options->volume};
+    *name = names[beside];
+    return given[beside];
+}
+
+/* Two roles that one column plays; false: none. */
+static bool find_shared(const swp__roles *roles, const char **one, const char **other)
+{
+    const size_t columns[] = {roles->time,      roles->time_of_day, roles->close,    roles->beside[0],
+                              roles->beside[1], roles->beside[2],   roles->beside[3]};
+    static const char *const names[] = {"time", "time", "close", "open", "high", "low", "volume"};
+    for (size_t i = 1; i < sizeof columns / sizeof columns[0]; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (columns[i] == columns[j] && columns[i] != SWP__NO_COLUMN) {
+                *one = names[j];
+                *other = names[i];
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+swp_status swp__roles_decide(const swp__header *header, const swp_bars_options *options, const char *path, uint64_t line,
                              swp__roles *roles, swp_error *error)
 {
     const place at = {header, path, line, error};
+    const char *close = options->close, *time = options->time, *one, *other;
     swp__roles made = swp__roles_none();
     made.close_why = by_option;
     made.time_why = by_option;
@@ -224,8 +254,14 @@ swp_status swp__roles_decide(const swp__header *header, const char *close, const
     if (status == SWP_OK && !unwanted) {
         status = time != NULL ? choose(&at, "time", time, &made.time) : find_time(&at, &made);
     }
-    if (status == SWP_OK && (made.close == made.time || made.close == made.time_of_day)) {
-        status = refuse(&at, "the same column cannot be the time and the close", time != NULL ? "time" : "close");
+    for (size_t i = 0; i < SWP__BESIDE_COUNT && status == SWP_OK; i++) {
+        const char *name, *given = swp__beside_option(options, i, &name);
+        status = given != NULL ? choose(&at, name, given, &made.beside[i]) : SWP_OK;
+    }
+    if (status == SWP_OK && find_shared(&made, &one, &other)) {
+        char what[96];
+        snprintf(what, sizeof what, "the same column cannot be the %s and the %s", one, other);
+        status = refuse(&at, what, strcmp(other, "close") != 0 ? other : time != NULL ? "time" : "close");
     }
     if (status == SWP_OK) {
         *roles = made;
@@ -233,29 +269,61 @@ swp_status swp__roles_decide(const swp__header *header, const char *close, const
     return status;
 }
 
-swp_status swp__roles_by_number(size_t columns_count, const char *close, const char *time, const struct swp__layout *layout,
+/* What stands where the layout has it, as long as the options leave it open. */
+static swp__roles begin_by_number(const swp_bars_options *options, const struct swp__layout *layout)
+{
+    const swp__roles of_layout = layout != NULL ? swp__layout_roles(layout) : swp__roles_none();
+    swp__roles made = of_layout;
+    if (options->close != NULL) {
+        made.close_why = by_option;
+    }
+    if (options->time != NULL) {
+        made.time = SWP__NO_COLUMN;
+        made.time_of_day = SWP__NO_COLUMN;
+        made.time_why = by_option;
+    }
+    bool set_aside = options->close != NULL || options->time != NULL;
+    for (size_t i = 0; i < SWP__BESIDE_COUNT && set_aside; i++) {
+        made.beside[i] = SWP__NO_COLUMN;
+    }
+    return made;
+}
+
+/* The first option that is no column; NULL: none. */
+static const char *take_numbers(size_t columns_count, const swp_bars_options *options, swp__roles *roles)
+{
+    const char *close = options->close, *time = options->time, *name;
+    if (close != NULL && !swp__column_parse(close, columns_count, &roles->close)) {
+        return close;
+    }
+    if (time != NULL && strcmp(time, "none") != 0 && !swp__column_parse(time, columns_count, &roles->time)) {
+        return time;
+    }
+    for (size_t i = 0; i < SWP__BESIDE_COUNT; i++) {
+        const char *given = swp__beside_option(options, i, &name);
+        if (given != NULL && !swp__column_parse(given, columns_count, &roles->beside[i])) {
+            return given;
+        }
+    }
+    return NULL;
+}
+
+swp_status swp__roles_by_number(size_t columns_count, const swp_bars_options *options, const struct swp__layout *layout,
                                 const char *path, uint64_t line, swp__roles *roles, swp_error *error)
 {
-    swp__roles made = swp__roles_none();
-    const swp__roles of_layout = layout != NULL ? swp__layout_roles(layout) : made;
     char quoted[SWP__QUOTED_SIZE];
-    made.close = of_layout.close;
-    made.close_why = close != NULL ? by_option : of_layout.close_why;
-    made.time_why = time != NULL ? by_option : of_layout.time_why;
-    if (time == NULL) {
-        made.time = of_layout.time;
-        made.time_of_day = of_layout.time_of_day;
-    }
-    const char *wrong = close != NULL && !swp__column_parse(close, columns_count, &made.close) ? close : NULL;
-    if (wrong == NULL && time != NULL && strcmp(time, "none") != 0 && !swp__column_parse(time, columns_count, &made.time)) {
-        wrong = time;
-    }
+    swp__roles made = begin_by_number(options, layout);
+    const char *one, *other, *wrong = take_numbers(columns_count, options, &made);
     if (wrong != NULL) {
         return swp__refuse_line(error, path, line, "no column %s: the file has no header, and %zu columns, from 1",
                                 swp__quote(wrong, strlen(wrong), quoted), columns_count);
     }
-    if (made.close == SWP__NO_COLUMN || made.close == made.time || made.close == made.time_of_day) {
+    if (made.close == SWP__NO_COLUMN) {
         return swp__refuse_line(error, path, line, "no header, and the close is not told: choose by --close N");
+    }
+    if (find_shared(&made, &one, &other)) {
+        return swp__refuse_line(error, path, line, "the same column cannot be the %s and the %s; choose by --%s N", one, other,
+                                other);
     }
     *roles = made;
     return SWP_OK;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "bars/bar_list.h" /* SWP__BESIDE_COUNT */
 #include "swp/bars.h"
 
 enum {
@@ -36,26 +37,29 @@ typedef struct swp__roles {
     size_t close;                     /* column, from 0 */
     size_t time;                      /* the whole stamp, or its date; SWP__NO_COLUMN: the file has no stamps */
     size_t time_of_day;               /* a second column that goes behind the date; SWP__NO_COLUMN */
-    size_t open, high, low;           /* where a layout has them (layout.h); else SWP__NO_COLUMN */
+    size_t beside[SWP__BESIDE_COUNT]; /* as an option says, or a layout has them (layout.h); else SWP__NO_COLUMN */
     const char *close_why, *time_why; /* by what the two were told, for a person; NULL: not told */
 } swp__roles;
+
+/* What options->open and so on say for one of SWP__OPEN .. SWP__VOLUME; its name in *name. */
+const char *swp__beside_option(const swp_bars_options *options, size_t beside, const char **name);
 
 /* No column plays any part. */
 swp__roles swp__roles_none(void);
 
-/* `close` and `time` are the options' (NULL: found out): an exact name, else a number from 1; of the time, else "none", for a
- * file whose stamps are not to be looked at. Found out: the closes are
- * the one column called close, in any case; the time is the one called date, time, datetime, timestamp or the like, a
- * nameless first column, or the pair of date and time; with none of these the cells must tell (table.c). BAD_PARAM at
- * `line`: no such column or more than one; the text lists the columns. */
-SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const char *close, const char *time, const char *path,
+/* By options->close, ->time, ->open and so on (NULL: found out, or not read): an exact name, else a number from 1; of the time, else
+ * "none", for a file whose stamps are not to be looked at. Found out: the closes are the one column called close, in any case;
+ * the time is the one called date, time, datetime, timestamp or the like, a nameless first column, or the pair of date and
+ * time; with none of these the cells must tell (table.c). BAD_PARAM at `line`: no such column or more than one, or one for
+ * two roles; the text lists the columns. */
+SWP_MUST_CHECK swp_status swp__roles_decide(const swp__header *header, const swp_bars_options *options, const char *path,
                                             uint64_t line, swp__roles *roles, swp_error *error);
 
 struct swp__layout; /* layout.h */
 
-/* The same for a file without a header: columns go by their numbers, from 1, and without `time` the stamp stands where
- * `layout` has it, if it is not NULL. */
-SWP_MUST_CHECK swp_status swp__roles_by_number(size_t columns_count, const char *close, const char *time,
+/* The same for a file without a header: columns go by their numbers, from 1; what the options leave open stands where `layout` has
+ * it, if it is not NULL. */
+SWP_MUST_CHECK swp_status swp__roles_by_number(size_t columns_count, const swp_bars_options *options,
                                                const struct swp__layout *layout, const char *path, uint64_t line,
                                                swp__roles *roles, swp_error *error);
 

@@ -6,8 +6,7 @@
 
 static swp__header header;
 
-#define ROLES(close, time, of_day)                                                                                             \
-    ((swp__roles){close, time, of_day, SWP__NO_COLUMN, SWP__NO_COLUMN, SWP__NO_COLUMN, NULL, NULL})
+#define ROLES(CLOSE, TIME, OF_DAY) ((swp__roles){.close = (CLOSE), .time = (TIME), .time_of_day = (OF_DAY)})
 
 /* Names separated by '|'. */
 static void set_header(const char *names)
@@ -26,7 +25,7 @@ static void assert_roles(const char *names, const char *close, const char *time,
     swp__roles roles;
     swp_error error;
     set_header(names);
-    if (swp__roles_decide(&header, close, time, "f.csv", 1, &roles, &error) != SWP_OK) {
+    if (swp__roles_decide(&header, &(swp_bars_options){.close = close, .time = time}, "f.csv", 1, &roles, &error) != SWP_OK) {
         fail_msg("%s", error.message);
     }
     assert_int_equal(roles.close, expected.close);
@@ -39,7 +38,8 @@ static void assert_refused(const char *names, const char *close, const char *tim
     swp__roles roles = ROLES(77, 77, 77);
     swp_error error;
     set_header(names);
-    assert_int_equal(swp__roles_decide(&header, close, time, "f.csv", 3, &roles, &error), SWP_BAD_PARAM);
+    assert_int_equal(swp__roles_decide(&header, &(swp_bars_options){.close = close, .time = time}, "f.csv", 3, &roles, &error),
+                     SWP_BAD_PARAM);
     assert_string_equal(error.message, message);
     assert_int_equal(error.at, 3);
     assert_int_equal(roles.close, 77);

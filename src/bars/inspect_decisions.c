@@ -59,8 +59,9 @@ static void decide_columns(const swp__facts *f, const swp_bars_options *options,
 {
     char close[96];
     if (f->columns_count > 1) {
-        decide(in, "delimiter", "--delimiter", options->delimiter != 0 ? said : "the one sign that splits the first lines alike",
-               "%s, %zu columns", delimiter_name(f->delimiter), f->columns_count);
+        decide(in, "delimiter", "--delimiter",
+               options->delimiter != 0 ? said : "the one sign that splits the first lines alike", "%s, %zu columns",
+               delimiter_name(f->delimiter), f->columns_count);
     } else {
         decide(in, "delimiter", "--delimiter", options->delimiter != 0 ? said : "no sign splits the first line", "none");
     }
@@ -78,6 +79,17 @@ static void decide_columns(const swp__facts *f, const swp_bars_options *options,
     describe_column(f, f->close, f->close_column, close, sizeof close);
     decide(in, "close", "--close", f->close_why, "%s", close);
     decide_time(f, options, in);
+    char beside[96] = "";
+    for (size_t i = 0, used = 0; i < SWP__BESIDE_COUNT; i++) {
+        const char *name, *given = swp__beside_option(options, i, &name);
+        if (given != NULL && used < sizeof beside) {
+            used += (size_t)snprintf(beside + used, sizeof beside - used, "%s%s: column %zu", used > 0 ? "; " : "", name,
+                                     f->beside[i] + 1);
+        }
+    }
+    if (beside[0] != '\0') {
+        decide(in, "checked", "--open, --high, --low, --volume", said, "%s", beside);
+    }
 }
 
 static void decide_stamps(const swp__facts *f, const swp_bars_options *options, swp_inspection *in)

@@ -49,6 +49,10 @@ static void write_options(FILE *out, const swp_bars_options *o)
                                                    : NULL;
     write_option(out, "close", o->close);
     write_option(out, "time", o->time);
+    write_option(out, "open", o->open);
+    write_option(out, "high", o->high);
+    write_option(out, "low", o->low);
+    write_option(out, "volume", o->volume);
     write_option(out, "delimiter", delimiter);
     write_option(out, "decimal", o->decimal == ',' ? "comma" : o->decimal == '.' ? "point" : NULL);
     write_option(out, "header", headers[o->header]);

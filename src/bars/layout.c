@@ -118,9 +118,7 @@ swp__roles swp__layout_roles(const swp__layout *layout)
     return (swp__roles){.close = column_of(layout, "C"),
                         .time = 0,
                         .time_of_day = column_of(layout, "t"),
-                        .open = column_of(layout, "O"),
-                        .high = column_of(layout, "H"),
-                        .low = column_of(layout, "L"),
+                        .beside = {column_of(layout, "O"), column_of(layout, "H"), column_of(layout, "L"), SWP__NO_COLUMN},
                         .close_why = "where the layout has it",
                         .time_why = "where the layout has it"};
 }

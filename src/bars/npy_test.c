@@ -200,7 +200,7 @@ TEST(npy_options_that_need_stamps_are_refused_and_not_passed_over)
     swp_bars bars;
     swp_error error;
     assert_int_equal(swp_bars_read(path, &from, &bars, &error), SWP_BAD_PARAM);
-    assert_non_null(strstr(error.message, "--from has no meaning here: the file holds numbers alone, without time stamps"));
+    assert_non_null(strstr(error.message, "--from has no meaning here: the file holds numbers without names or stamps"));
     assert_int_equal(swp_bars_read(path, &time, &bars, &error), SWP_BAD_PARAM);
     assert_non_null(strstr(error.message, "--time has no meaning here"));
     assert_int_equal(swp_bars_read(path, &big, &bars, &error), SWP_BAD_PARAM);

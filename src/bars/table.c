@@ -18,6 +18,7 @@
 #include "bars/delimiter.h"
 #include "bars/header.h"
 #include "bars/layout.h"
+#include "bars/text.h"
 #include "base/error.h"
 #include "base/number.h"
 
@@ -58,9 +59,10 @@ typedef struct table {
 
     /* the row that is being read */
     size_t fields_count;
-    cell date, time_of_day, close_text;
-    double close, prices[3]; /* open, high, low of a layout */
-    swp__number_result close_result;
+    cell date, time_of_day, close_text, beside_text[SWP__BESIDE_COUNT];
+    double close, beside[SWP__BESIDE_COUNT]; /* of a layout, or asked for */
+    swp__number_result close_result, beside_result[SWP__BESIDE_COUNT];
+    bool has_beside; /* the row's other prices are looked at */
 
     size_t dated_column, dated_count; /* first bar: cells that are dates, where no name said which column is the time */
 
@@ -72,6 +74,7 @@ typedef struct table {
     uint64_t blank_line, blanks_count; /* lines without a field since the last bar */
 
     swp__header header;
+    swp__text text;
     unsigned char block[BLOCK_SIZE];
 } table;
 
@@ -101,13 +104,14 @@ static void look_for_date(table *t, size_t column, const char *text, size_t size
     }
 }
 
-/* A price that a layout has beside the close; NaN, which fits nowhere, when it is no number. */
-static void take_price(table *t, size_t column, const char *text, size_t size)
+/* Another price or the volume: NaN, which fits no layout, when it is no number. */
+static void take_beside(table *t, size_t column, const char *text, size_t size)
 {
-    const size_t columns[] = {t->roles.open, t->roles.high, t->roles.low};
-    for (size_t i = 0; i < 3; i++) {
-        if (column == columns[i] && swp__number_parse_with(text, size, t->decimal, &t->prices[i]) != SWP__NUMBER_OK) {
-            t->prices[i] = (double)NAN;
+    for (size_t i = 0; i < SWP__BESIDE_COUNT; i++) {
+        if (column == t->roles.beside[i]) {
+            set_cell(&t->beside_text[i], text, size);
+            t->beside_result[i] = swp__number_parse_with(text, size, t->decimal, &t->beside[i]);
+            t->beside[i] = t->beside_result[i] == SWP__NUMBER_OK ? t->beside[i] : (double)NAN;
         }
     }
 }
@@ -128,8 +132,8 @@ static void on_field(void *context, const char *text, size_t size)
         set_cell(&t->date, text, size);
     } else if (column == t->roles.time_of_day) {
         set_cell(&t->time_of_day, text, size);
-    } else if (t->layout != NULL) {
-        take_price(t, column, text, size);
+    } else if (t->has_beside) {
+        take_beside(t, column, text, size);
     } else if (t->rows_count == 0 && t->options->time == NULL && t->roles.time == SWP__NO_COLUMN) {
         look_for_date(t, column, text, size);
     }
@@ -155,11 +159,8 @@ static swp_status decide_headerless(table *t, uint64_t line)
     if (t->options->close == NULL && t->options->time == NULL) {
         t->layout = layout;
         t->facts->layout = layout->name;
-        t->roles = swp__layout_roles(layout);
-        return SWP_OK;
     }
-    return swp__roles_by_number(t->header.count, t->options->close, t->options->time, layout, t->path, line, &t->roles,
-                                t->error);
+    return swp__roles_by_number(t->header.count, t->options, layout, t->path, line, &t->roles, t->error);
 }
 
 /* By its name, or its number where it has none. */
@@ -191,12 +192,15 @@ static swp_status finish_header(table *t, uint64_t line)
     bool is_data =
         t->options->header == SWP_HEADER_FOUND ? swp__header_looks_like_data(&t->header) : t->options->header == SWP_HEADER_NO;
     swp_status status =
-        is_data ? decide_headerless(t, line)
-                : swp__roles_decide(&t->header, t->options->close, t->options->time, t->path, line, &t->roles, t->error);
+        is_data ? decide_headerless(t, line) : swp__roles_decide(&t->header, t->options, t->path, line, &t->roles, t->error);
     if (status != SWP_OK) {
         return status;
     }
     t->list->has_time = t->roles.time != SWP__NO_COLUMN;
+    t->has_beside = t->layout != NULL;
+    for (size_t i = 0; i < SWP__BESIDE_COUNT; i++) {
+        t->has_beside = t->has_beside || t->list->has_beside[i];
+    }
     t->is_headerless = is_data;
     t->header_done = true;
     name_column(t, t->roles.close, t->facts->close_column);
@@ -204,6 +208,7 @@ static swp_status finish_header(table *t, uint64_t line)
     t->facts->header_line = line;
     t->facts->columns_count = t->header.count;
     t->facts->close = t->roles.close;
+    memcpy(t->facts->beside, t->roles.beside, sizeof t->facts->beside);
     t->facts->close_why = t->roles.close_why;
     return is_data ? take_first_row(t, line) : SWP_OK;
 }
@@ -362,7 +367,7 @@ static swp_status judge_time(table *t, uint64_t line)
 /* A layout was guessed from the first row, and holds as long as every row bears it out. */
 static swp_status judge_layout(const table *t, uint64_t line)
 {
-    if (t->layout == NULL || swp__bar_is_sound(t->prices[0], t->prices[1], t->prices[2], t->close)) {
+    if (t->layout == NULL || swp__bar_is_sound(t->beside[SWP__OPEN], t->beside[SWP__HIGH], t->beside[SWP__LOW], t->close)) {
         return SWP_OK;
     }
     return swp__refuse_line(
@@ -386,7 +391,7 @@ static swp_status judge_close_text(const table *t, const swp__close_text *c, uin
 
 static swp_status judge_close(table *t, uint64_t line)
 {
-    const swp__close_text c = {t->close_text.text, t->close_text.size, t->close_result, t->close};
+    const swp__close_text c = {"close", t->close_text.text, t->close_text.size, t->close_result, t->close};
     if (c.result == SWP__NUMBER_BAD && is_header_again(t)) {
         char quoted[SWP__QUOTED_SIZE];
         return swp__refuse_line(t->error, t->path, line, "close %s: the header stands here again",
@@ -395,16 +400,62 @@ static swp_status judge_close(table *t, uint64_t line)
     return judge_close_text(t, &c, line, &t->close);
 }
 
+/* The high is the highest price and the low the lowest, as far as they were asked for and are numbers. */
+static swp_status judge_range(const table *t, uint64_t line)
+{
+    double close = t->close, beside[SWP__BESIDE_COUNT];
+    for (size_t i = 0; i < SWP__BESIDE_COUNT; i++) {
+        beside[i] = t->list->has_beside[i] ? t->beside[i] : (double)NAN;
+    }
+    const struct {
+        const char *upper_name, *lower_name;
+        double upper, lower;
+    } pairs[] = {{"high", "low", beside[SWP__HIGH], beside[SWP__LOW]},
+                 {"high", "open", beside[SWP__HIGH], beside[SWP__OPEN]},
+                 {"high", "close", beside[SWP__HIGH], close},
+                 {"open", "low", beside[SWP__OPEN], beside[SWP__LOW]},
+                 {"close", "low", close, beside[SWP__LOW]}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (pairs[i].upper < pairs[i].lower) { /* false of a NaN */
+            char upper[SWP__NUMBER_SIZE], lower[SWP__NUMBER_SIZE];
+            swp__number_format(pairs[i].upper, upper);
+            swp__number_format(pairs[i].lower, lower);
+            return swp__refuse_line(t->error, t->path, line, "%s %s is below %s %s; --%s named this column",
+                                    pairs[i].upper_name, upper, pairs[i].lower_name, lower,
+                                    strcmp(pairs[i].upper_name, "high") == 0 ? "high" : "low");
+        }
+    }
+    return SWP_OK;
+}
+
+/* What was asked for beside the close. A volume of zero is one. */
+static swp_status judge_beside(table *t, uint64_t line)
+{
+    for (size_t i = 0; i < SWP__BESIDE_COUNT; i++) {
+        const char *name, *given = swp__beside_option(t->options, i, &name);
+        if (given == NULL || (i == SWP__VOLUME && t->beside[i] == 0)) {
+            continue;
+        }
+        const swp__close_text c = {name, t->beside_text[i].text, t->beside_text[i].size, t->beside_result[i], t->beside[i]};
+        swp_status status = judge_close_text(t, &c, line, &t->beside[i]);
+        if (status != SWP_OK) {
+            return status;
+        }
+    }
+    return judge_range(t, line);
+}
+
 /* Blank lines between bars are passed over, except where a line holds nothing but a close: there they are missing
  * closes. */
 static swp_status take_blanks(table *t)
 {
-    static const swp__close_text blank = {.text = "", .result = SWP__NUMBER_BAD};
+    static const swp__close_text blank = {.what = "close", .text = "", .result = SWP__NUMBER_BAD};
     swp_status status = SWP_OK;
     double missing;
     for (uint64_t i = 0; i < t->blanks_count && t->header.count == 1 && status == SWP_OK; i++) {
         status = judge_close_text(t, &blank, t->blank_line + i, &missing);
-        status = status == SWP_OK ? swp__bar_list_push(t->list, 0, t->blank_line + i, missing, t->error) : status;
+        const swp__bar bar = {.line = t->blank_line + i, .close = missing};
+        status = status == SWP_OK ? swp__bar_list_push(t->list, &bar, t->error) : status;
     }
     t->blanks_count = 0;
     return status;
@@ -416,7 +467,9 @@ static swp_status keep(table *t, uint64_t line)
         t->facts->jump_line = t->facts->jumps_count++ == 0 ? line : t->facts->jump_line;
     }
     t->last_close = t->close;
-    return swp__bar_list_push(t->list, t->former.time_ns, line, t->close, t->error);
+    swp__bar bar = {.time_ns = t->former.time_ns, .line = line, .close = t->close};
+    memcpy(bar.beside, t->beside, sizeof bar.beside);
+    return swp__bar_list_push(t->list, &bar, t->error);
 }
 
 static swp_status finish_bar(table *t, uint64_t line)
@@ -439,6 +492,7 @@ static swp_status finish_bar(table *t, uint64_t line)
     }
     status = judge_close(t, line);
     status = status == SWP_OK ? judge_layout(t, line) : status;
+    status = status == SWP_OK && t->has_beside ? judge_beside(t, line) : status;
     return status == SWP_OK ? keep(t, line) : status;
 }
 
@@ -455,31 +509,24 @@ static bool on_row(void *context, uint64_t line)
     return t->status == SWP_OK;
 }
 
-/* Passes over a byte-order mark; refuses what is no text that is read. */
-static swp_status judge_first_block(const table *t, size_t size, size_t *skipped)
+static swp_status judge_first_block(const table *t, size_t size)
 {
-    const unsigned char *bytes = t->block;
-    *skipped = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    t->facts->encoding = *skipped > 0 ? "UTF-8 with its mark" : "UTF-8";
-    if (size == *skipped) {
+    const unsigned char *zero = memchr(t->block, 0, size);
+    if (size == 0) {
         return swp__refuse_line(t->error, t->path, 1, "the file is empty");
     }
-    if (size >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0)) {
-        return swp__refuse_line(t->error, t->path, 1, "the text is UTF-16; save it as UTF-8");
-    }
-    const unsigned char *zero = memchr(bytes, 0, size);
     if (zero != NULL) {
-        return swp__refuse_line(t->error, t->path, 1, "not a text: byte %zu is 0", (size_t)(zero - bytes));
+        return swp__refuse_line(t->error, t->path, 1, "not a text: byte %zu is 0", (size_t)(zero - t->block));
     }
     return SWP_OK;
 }
 
 /* Feeds the first block and those after it. */
-static swp_status feed(table *t, swp__source *source, size_t skipped, size_t got)
+static swp_status feed(table *t, size_t skipped, size_t got)
 {
     swp_status status = swp__csv_feed(&t->csv, t->path, t->block + skipped, got - skipped, t->error);
     while (status == SWP_OK && t->status == SWP_OK && got == BLOCK_SIZE) {
-        status = swp__source_read(source, t->block, BLOCK_SIZE, &got, t->error);
+        status = swp__text_read(&t->text, t->block, BLOCK_SIZE, &got, t->error);
         if (status == SWP_OK) {
             status = swp__csv_feed(&t->csv, t->path, t->block, got, t->error);
         }
@@ -493,10 +540,10 @@ static swp_status feed(table *t, swp__source *source, size_t skipped, size_t got
 static swp_status read_rows(table *t, swp__source *source)
 {
     size_t got, skipped = 0;
-    swp_status status = swp__source_read(source, t->block, BLOCK_SIZE, &got, t->error);
-    if (status == SWP_OK) {
-        status = judge_first_block(t, got, &skipped);
-    }
+    swp_status status = swp__text_begin(&t->text, source, t->error);
+    t->facts->encoding = t->text.encoding;
+    status = status == SWP_OK ? swp__text_read(&t->text, t->block, BLOCK_SIZE, &got, t->error) : status;
+    status = status == SWP_OK ? judge_first_block(t, got) : status;
     if (status != SWP_OK) {
         return status;
     }
@@ -523,7 +570,7 @@ static swp_status read_rows(table *t, swp__source *source)
     status = swp__csv_init(&t->csv, delimiter, &events, t->error);
     if (status == SWP_OK) {
         t->csv.line += lines;
-        status = feed(t, source, skipped, got);
+        status = feed(t, skipped, got);
         swp__csv_fini(&t->csv);
     }
     return status;
@@ -549,6 +596,10 @@ static swp_status take_options(table *t, const swp_bars_options *options)
     t->decimal = options->decimal;
     t->from_ns = INT64_MIN;
     t->to_ns = INT64_MAX;
+    for (size_t i = 0; i < SWP__BESIDE_COUNT; i++) {
+        const char *name;
+        t->list->has_beside[i] = swp__beside_option(options, i, &name) != NULL;
+    }
     t->list->has_line = t->list->has_line || options->order == SWP_ORDER_SORT || options->duplicates != SWP_DUPLICATES_REFUSE;
     if (options->time_format != NULL && !swp__time_rule_parse(options->time_format, &t->rule)) {
         return swp__fail(

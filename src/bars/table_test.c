@@ -297,6 +297,64 @@ TEST(table_m6_metatrader_5_export)
         &defaults, "read 1 bar, 2024-01-02 15:30 .. 2024-01-02 15:30, close column \"<CLOSE>\"");
 }
 
+static const swp_bars_options whole = {.open = "Open", .high = "High", .low = "Low", .volume = "Vol"};
+
+TEST(table_columns_that_are_named_are_kept_beside_the_closes)
+{
+    swp_bars bars = read_text("Open,High,Low,Close,Vol\n1,4,0.5,2,0\n2,5,1,3,7.5\n", &whole);
+    assert_memory_equal(bars.open, ((const double[]){1, 2}), 16);
+    assert_memory_equal(bars.high, ((const double[]){4, 5}), 16);
+    assert_memory_equal(bars.low, ((const double[]){0.5, 1}), 16);
+    assert_memory_equal(bars.volume, ((const double[]){0, 7.5}), 16);
+    swp_bars_free(&bars);
+    bars = read_text("Date,Open,Close\n2024-01-02,1,2\n2024-01-01,3,4\n2024-01-01,5,6\n",
+                     &(swp_bars_options){.open = "2", .order = SWP_ORDER_SORT, .duplicates = SWP_DUPLICATES_LAST});
+    assert_int_equal(bars.bars_count, 2);
+    assert_memory_equal(bars.open, ((const double[]){5, 1}), 16); /* moves with its bar */
+    assert_null(bars.high);
+    swp_bars_free(&bars);
+    bars = read_text("20110301 090100;133.9;134.01;133.9;133.98;3778\n", &(swp_bars_options){.volume = "6", .high = "3"});
+    assert_bits_equal(bars.volume[0], 3778.0); /* of a layout, whose own columns stand */
+    assert_bits_equal(bars.high[0], 134.01);
+    assert_bits_equal(bars.close[0], 133.98);
+    swp_bars_free(&bars);
+}
+
+TEST(table_columns_that_are_not_named_are_not_judged)
+{
+    assert_closes("Open,High,Low,Close,Vol\nx,1,9,2,-\n", &defaults, 1, (const double[]){2});
+    assert_closes("Open,High,Low,Close,Vol\nx,1,9,2,0\n", &(swp_bars_options){.volume = "Vol"}, 1, (const double[]){2});
+}
+
+TEST(table_columns_that_are_named_are_judged_in_each_row)
+{
+    assert_refused("Open,High,Low,Close,Vol\n1,4,1,2,0\n1,4,,2,0\n", &whole, 3, "low \"\" is blank; allow \"nan\"");
+    assert_refused("Open,High,Low,Close,Vol\n1,4x,1,2,0\n", &whole, 2, "high \"4x\" is not a number with a decimal point");
+    assert_refused("Open,High,Low,Close,Vol\n0,4,1,2,0\n", &whole, 2, "open \"0\" is not above zero");
+    assert_refused("Open,High,Low,Close,Vol\n1,4,1,2,-1\n", &whole, 2, "volume \"-1\" is not above zero");
+    assert_refused("Open,High,Low,Close,Vol\n2,1.5,1,1,0\n", &whole, 2, "high 1.5 is below open 2; --high named this column");
+    assert_refused("Open,High,Low,Close,Vol\n1,1.5,1,2,0\n", &whole, 2, "high 1.5 is below close 2; --high named this column");
+    assert_refused("Open,High,Low,Close,Vol\n1,3,2,2,0\n", &whole, 2, "open 1 is below low 2; --low named this column");
+    assert_refused("High,Low,Close\n1,2,2\n", &(swp_bars_options){.high = "1", .low = "2"}, 2, "high 1 is below low 2");
+    assert_refused("Low,Close\n2,1\n", &(swp_bars_options){.low = "Low"}, 2, "close 1 is below low 2");
+    assert_closes("Open,High,Low,Close,Vol\n1,4,,2,\n",
+                  &(swp_bars_options){.low = "Low", .volume = "Vol", .allow = SWP_ALLOW_NAN}, 1, (const double[]){2});
+}
+
+TEST(table_one_column_plays_one_role)
+{
+    assert_refused("Open,Close\n1,2\n", &(swp_bars_options){.open = "Close"}, 1,
+                   "the same column cannot be the close and the open; choose by --open NAME or number");
+    assert_refused("a,b,Close\n1,2,3\n", &(swp_bars_options){.high = "a", .low = "1"}, 1,
+                   "the same column cannot be the high and the low");
+    assert_refused("Date,Close\n2024-01-01,2\n", &(swp_bars_options){.volume = "Date"}, 1,
+                   "the same column cannot be the time and the volume");
+    assert_refused("1;2\n", &(swp_bars_options){.close = "2", .open = "2"}, 1,
+                   "the same column cannot be the close and the open; choose by --open N");
+    assert_refused("Open,Close\n1,2\n", &(swp_bars_options){.volume = "Vol"}, 1,
+                   "no column \"Vol\"; choose by --volume NAME or number; columns: \"Open\", \"Close\"");
+}
+
 TEST(table_without_bars_is_refused)
 {
     assert_refused("", &defaults, 1, "the file is empty");
@@ -308,9 +366,6 @@ TEST(table_without_bars_is_refused)
 
 TEST(table_what_is_no_text_is_refused)
 {
-    assert_refused_bytes("\xFF\xFE"
-                         "c\0l\0",
-                         6, &defaults, 1, "the text is UTF-16; save it as UTF-8");
     assert_refused_bytes("\x1F\x8B\x07\x00", 4, &defaults, 1, "not a text: byte 3 is 0");
     assert_refused_bytes("close\n1\0\n", 9, &defaults, 1, "not a text: byte 7 is 0");
 }

@@ -32,6 +32,7 @@ struct swp__arguments {
 
     /* reading a file of bars */
     const char *close, *time, *delimiter;
+    const char *open, *high, *low, *volume;
     const char *decimal, *time_format, *time_zone, *from, *to;
     const char *dtype; /* of raw numbers */
     bool big_endian;

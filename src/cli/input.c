@@ -65,6 +65,10 @@ swp_status swp__input_bars_options(const swp__arguments *arguments, swp_bars_opt
     *options = (swp_bars_options){
         .close = arguments->close,
         .time = arguments->time,
+        .open = arguments->open,
+        .high = arguments->high,
+        .low = arguments->low,
+        .volume = arguments->volume,
         .allow = arguments->allow,
         .header = (swp_bars_header)arguments->header,
         .order = (swp_bars_order)arguments->order,

@@ -64,7 +64,7 @@ static swp_status take_row(input *in, uint64_t line)
         return swp__refuse_line(in->error, PATH, line, "%zu field%s, expected %zu as in the first line", in->fields_count,
                                 in->fields_count == 1 ? "" : "s", in->columns_count);
     }
-    const swp__close_text c = {in->text, in->size, in->result, in->close};
+    const swp__close_text c = {"close", in->text, in->size, in->result, in->close};
     double close;
     swp_status status = swp__close_text_judge(&c, in->options->allow, "a decimal point", PATH, line, &close, in->error);
     return status == SWP_OK ? in->row(in->context, close, line, in->error) : status;
@@ -86,7 +86,8 @@ static swp_status take_first(input *in, bool *is_data)
         in->close_column = 0;
         return SWP_OK;
     }
-    swp_status status = swp__roles_decide(&in->header, options->close, "none", PATH, 1, &roles, in->error);
+    const swp_bars_options wanted = {.close = options->close, .time = "none"};
+    swp_status status = swp__roles_decide(&in->header, &wanted, PATH, 1, &roles, in->error);
     in->close_column = roles.close;
     return status;
 }
