@@ -5,13 +5,16 @@
  *   row   ──► roles are decided                (first row; where no name says which is the time, by the second's cells)
  *         └─► judge: number of fields, time stamp and its order, close ──► bar_list
  *
- * What is refused stops the reading; t->status then holds why. */
+ * What is refused stops the reading; t->status then holds why. Who follows bars as they arrive takes them from the list after each
+ * row; then nothing is decided by what stands further down, since that depends on how much has come. */
 #include "bars/table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "bars/arrange.h"
 #include "bars/close_text.h"
 #include "bars/csv.h"
@@ -44,6 +47,7 @@ typedef struct table {
     const swp_bars_options *options;
     swp__bar_list *list;
     swp__facts *facts;
+    const swp__follower *follower; /* NULL: a file */
     swp_error *error;
     swp_status status;
     swp__csv csv;
@@ -69,6 +73,7 @@ typedef struct table {
     uint64_t rows_count;               /* rows judged so far */
     double last_close;                 /* of the last bar that is kept */
     bar_line former;                   /* the last row */
+    bool repeats;                      /* the row's stamp is that of the one above it, and it is to be passed over */
     bool falls;                        /* every stamp so far was before the one above it */
     bar_line fell_from, fell_to;       /* the first two bars then */
     uint64_t blank_line, blanks_count; /* lines without a field since the last bar */
@@ -149,9 +154,21 @@ static swp_status refuse_headerless(const table *t, uint64_t line)
                             swp__quote(first, strlen(first), quoted), t->header.count);
 }
 
+/* Closes and nothing else, as they are often piped. */
+static swp_status take_only_column(table *t)
+{
+    t->roles = swp__roles_none();
+    t->roles.close = 0;
+    t->roles.close_why = "the only column";
+    return SWP_OK;
+}
+
 /* The first row is one of bars: its layout, or the columns that the options say by number, tell the roles. */
 static swp_status decide_headerless(table *t, uint64_t line)
 {
+    if (t->follower != NULL && t->header.count == 1 && t->options->close == NULL) {
+        return take_only_column(t);
+    }
     const swp__layout *layout = swp__layout_find(&t->header, t->delimiter, t->decimal);
     if (t->options->close == NULL && layout == NULL) {
         return refuse_headerless(t, line);
@@ -213,15 +230,23 @@ static swp_status finish_header(table *t, uint64_t line)
     return is_data ? take_first_row(t, line) : SWP_OK;
 }
 
+static const char *way_out_of_order(const table *t, bool repeats)
+{
+    if (t->follower != NULL) {
+        return repeats ? "--duplicates first passes over it" : "a bar cannot be taken once later ones were";
+    }
+    return repeats ? "--duplicates first or last keeps one" : "--order sort reads it";
+}
+
 static swp_status refuse_order(const table *t, const bar_line *former, const bar_line *bar)
 {
     char before[SWP__QUOTED_SIZE], after[SWP__QUOTED_SIZE];
-    const char *how = bar->time_ns == former->time_ns ? "repeats" : "is before";
+    bool repeats = bar->time_ns == former->time_ns;
+    const char *how = repeats ? "repeats" : "is before";
     t->facts->is_order_refused = true;
     return swp__refuse_line(t->error, t->path, bar->line, "time %s %s %s of line %llu; time stamps must rise; %s",
                             quote_cell(&bar->stamp, after), how, quote_cell(&former->stamp, before),
-                            (unsigned long long)former->line,
-                            bar->time_ns == former->time_ns ? "--duplicates first or last keeps one" : "--order sort reads it");
+                            (unsigned long long)former->line, way_out_of_order(t, repeats));
 }
 
 static swp_status refuse_newest_first(const table *t)
@@ -242,10 +267,11 @@ static swp_status judge_order(table *t, const bar_line *bar)
         return SWP_OK;
     }
     if (bar->time_ns == t->former.time_ns && t->options->duplicates != SWP_DUPLICATES_REFUSE) {
+        t->repeats = t->follower != NULL;
         return SWP_OK;
     }
     bool falls = bar->time_ns < t->former.time_ns;
-    if (t->rows_count == 1 && falls) {
+    if (t->rows_count == 1 && falls && t->follower == NULL) {
         t->falls = true;
         t->fell_from = t->former;
         t->fell_to = *bar;
@@ -486,7 +512,7 @@ static swp_status finish_bar(table *t, uint64_t line)
         status = judge_time(t, line);
     }
     t->rows_count++;
-    bool wanted = !t->list->has_time || (t->former.time_ns >= t->from_ns && t->former.time_ns <= t->to_ns);
+    bool wanted = !t->list->has_time || (t->former.time_ns >= t->from_ns && t->former.time_ns <= t->to_ns && !t->repeats);
     if (status != SWP_OK || !wanted) {
         return status;
     }
@@ -496,14 +522,37 @@ static swp_status finish_bar(table *t, uint64_t line)
     return status == SWP_OK ? keep(t, line) : status;
 }
 
+/* What the row has added to the list, to whoever follows. */
+static swp_status hand_on(table *t, uint64_t line)
+{
+    const swp__follower *f = t->follower;
+    swp_status status = SWP_OK;
+    if (t->repeats) {
+        f->repeated(f->context, line);
+        t->repeats = false;
+    }
+    for (uint64_t i = 0; i < t->list->count && status == SWP_OK; i++) {
+        const swp__followed bar = {.close = t->list->close[i],
+                                   .has_time = t->list->has_time,
+                                   .is_date =
+                                       t->facts->time_form == SWP__TIME_DATE || t->facts->time_form == SWP__TIME_COMPACT_DATE,
+                                   .time_ns = t->list->has_time ? t->list->time_ns[i] : 0,
+                                   .line = line};
+        status = f->bar(f->context, &bar, t->error);
+    }
+    t->list->count = 0;
+    return status;
+}
+
 static bool on_row(void *context, uint64_t line)
 {
     table *t = context;
     if (t->status == SWP_OK && t->fields_count == 0) {
         t->blank_line = t->blanks_count == 0 ? line : t->blank_line;
-        t->blanks_count += t->header_done ? 1 : 0;
+        t->blanks_count += t->header_done && t->follower == NULL ? 1 : 0;
     } else if (t->status == SWP_OK) {
         t->status = t->header_done ? finish_bar(t, line) : finish_header(t, line);
+        t->status = t->status == SWP_OK && t->follower != NULL ? hand_on(t, line) : t->status;
     }
     t->fields_count = 0;
     return t->status == SWP_OK;
@@ -665,6 +714,96 @@ swp_status swp__table_read(swp__source *source, const swp_bars_options *options,
     if (status == SWP_OK && (options->from != NULL || options->to != NULL) && !list->has_time) {
         status = swp__refuse_line(error, t->path, 1, "--from and --to need time stamps; --time says which column has them");
     }
+    free(t);
+    return status;
+}
+
+/* ---- bars as they arrive ---- */
+
+/* What has come: at least a byte, or 0 at the end. */
+static swp_status read_some(table *t, int fd, size_t *size, bool *ended)
+{
+    ssize_t count;
+    do {
+        count = read(fd, t->block + *size, BLOCK_SIZE - *size);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) {
+        return swp__fail(t->error, SWP_FILE, SWP_AT_NONE, "%s: %s", t->path, strerror(errno));
+    }
+    *size += (size_t)count;
+    *ended = count == 0;
+    return SWP_OK;
+}
+
+/* The first line, which tells the delimiter, whatever has come behind it. */
+static swp_status read_first_line(table *t, int fd, size_t *size, bool *ended)
+{
+    swp_status status = SWP_OK;
+    while (status == SWP_OK && !*ended && *size < BLOCK_SIZE && memchr(t->block, '\n', *size) == NULL) {
+        status = read_some(t, fd, size, ended);
+    }
+    if (status != SWP_OK || *size == 0) {
+        return status;
+    }
+    const unsigned char *newline = memchr(t->block, '\n', *size);
+    size_t line_size = newline != NULL ? (size_t)(newline - t->block) + 1 : *size;
+    status = judge_first_block(t, line_size);
+    t->skipped = line_size >= 3 && memcmp(t->block, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    t->delimiter = t->options->delimiter;
+    if (status == SWP_OK && t->delimiter == 0) {
+        t->delimiter =
+            swp__delimiter_find((const char *)t->block + t->skipped, line_size - t->skipped, true, t->decimal == ',');
+    }
+    if (status == SWP_OK && t->delimiter == 0) {
+        status = swp__refuse_line(t->error, t->path, 1, "the delimiter is not clear; choose it by --delimiter");
+    }
+    return status;
+}
+
+static swp_status follow_rows(table *t, int fd)
+{
+    size_t size = 0;
+    bool ended = false;
+    swp_status status = read_first_line(t, fd, &size, &ended);
+    const swp__csv_events events = {on_field, on_row, t};
+    if (status != SWP_OK || size == 0) {
+        return status;
+    }
+    status = swp__csv_init(&t->csv, t->delimiter, &events, t->error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    status = swp__csv_feed(&t->csv, t->path, t->block + t->skipped, size - t->skipped, t->error);
+    while (status == SWP_OK && t->status == SWP_OK && !ended) {
+        size = 0;
+        status = read_some(t, fd, &size, &ended);
+        status = status == SWP_OK ? swp__csv_feed(&t->csv, t->path, t->block, size, t->error) : status;
+    }
+    if (status == SWP_OK && t->status == SWP_OK) {
+        status = swp__csv_finish(&t->csv, t->path, t->error);
+    }
+    swp__csv_fini(&t->csv);
+    return status == SWP_OK ? t->status : status;
+}
+
+swp_status swp__table_follow(int fd, const char *path, const swp_bars_options *options, const swp__follower *follower,
+                             swp_error *error)
+{
+    swp__bar_list list = {0};
+    swp__facts facts = {0};
+    table *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        return swp__fail(error, SWP_NO_MEMORY, SWP_AT_NONE, "no memory to read text");
+    }
+    t->path = path;
+    t->options = options;
+    t->list = &list;
+    t->facts = &facts;
+    t->follower = follower;
+    t->error = error;
+    swp_status status = take_options(t, options);
+    status = status == SWP_OK ? follow_rows(t, fd) : status;
+    swp__bar_list_fini(&list);
     free(t);
     return status;
 }

@@ -4,13 +4,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "bars/refuse.h"
+#include "bars/table.h"
+#include "bars/time_stamp.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "cli/combos.h"
 #include "cli/engine_url.h"
 #include "cli/input.h"
 #include "cli/journal.h"
-#include "cli/live_input.h"
 
 typedef struct live {
     const swp__arguments *arguments;
@@ -23,7 +26,10 @@ typedef struct live {
     swp_client *client;
     swp_client_live *session;
     swp_live_state *states;
+    bool has_bars; /* of standard input */
 } live;
+
+#define INPUT "standard input"
 
 enum { FORMAT_CSV, FORMAT_JSON }; /* --format of this command */
 
@@ -32,41 +38,53 @@ enum { FORMAT_CSV, FORMAT_JSON }; /* --format of this command */
 static void print_header(const live *l)
 {
     if (l->arguments->format == FORMAT_CSV) {
-        puts("bar,close,combo,position,entry,pnl,trades");
+        puts("bar,close,combo,position,entry,pnl,trades,time");
         fflush(stdout);
     }
 }
 
-static void put_csv(uint64_t bar, double close, uint64_t combo, const swp_live_state *s)
+/* In UTC; "" without one. */
+static const char *stamp_of(const swp__followed *bar, char text[SWP__TIME_TEXT_SIZE])
 {
-    char numbers[3][SWP__NUMBER_SIZE] = {"", "", ""};
-    swp__number_format(close, numbers[0]);
+    text[0] = '\0';
+    if (bar->has_time) {
+        swp__time_format(bar->time_ns, bar->is_date ? SWP__TIME_TO_THE_DAY : swp__time_detail_of(bar->time_ns), text);
+    }
+    return text;
+}
+
+static void put_csv(uint64_t number, const swp__followed *bar, uint64_t combo, const swp_live_state *s)
+{
+    char numbers[3][SWP__NUMBER_SIZE] = {"", "", ""}, stamp[SWP__TIME_TEXT_SIZE];
+    swp__number_format(bar->close, numbers[0]);
     if (s->position != 0) {
         swp__number_format(s->entry, numbers[1]);
     }
     swp__number_format(s->pnl, numbers[2]);
-    printf("%" PRIu64 ",%s,%" PRIu64 ",%" PRId64 ",%s,%s,%" PRId64 "\n", bar, numbers[0], combo, s->position, numbers[1],
-           numbers[2], s->trades);
+    printf("%" PRIu64 ",%s,%" PRIu64 ",%" PRId64 ",%s,%s,%" PRId64 ",%s\n", number, numbers[0], combo, s->position, numbers[1],
+           numbers[2], s->trades, stamp_of(bar, stamp));
 }
 
-static void put_json(uint64_t bar, double close, uint64_t combo, const swp_live_state *s)
+static void put_json(uint64_t number, const swp__followed *bar, uint64_t combo, const swp_live_state *s)
 {
-    char numbers[3][SWP__NUMBER_SIZE] = {"", "null", ""};
-    swp__number_format_json(close, numbers[0]);
+    char numbers[3][SWP__NUMBER_SIZE] = {"", "null", ""}, stamp[SWP__TIME_TEXT_SIZE];
+    swp__number_format_json(bar->close, numbers[0]);
     if (s->position != 0) {
         swp__number_format_json(s->entry, numbers[1]);
     }
     swp__number_format_json(s->pnl, numbers[2]);
+    const char *quote = bar->has_time ? "\"" : "";
     printf("{\"bar\":%" PRIu64 ",\"close\":%s,\"combo\":%" PRIu64 ",\"position\":%" PRId64
-           ",\"entry\":%s,\"pnl\":%s,\"trades\":%" PRId64 "}\n",
-           bar, numbers[0], combo, s->position, numbers[1], numbers[2], s->trades);
+           ",\"entry\":%s,\"pnl\":%s,\"trades\":%" PRId64 ",\"time\":%s%s%s}\n",
+           number, numbers[0], combo, s->position, numbers[1], numbers[2], s->trades, quote,
+           bar->has_time ? stamp_of(bar, stamp) : "null", quote);
 }
 
-static swp_status print_states(const live *l, double close, swp_error *error)
+static swp_status print_states(const live *l, const swp__followed *bar, swp_error *error)
 {
-    uint64_t bar = (uint64_t)l->states[0].bars_seen - 1;
+    uint64_t number = (uint64_t)l->states[0].bars_seen - 1;
     for (uint64_t i = 0; i < l->request.combos_count; i++) {
-        (l->arguments->format == FORMAT_JSON ? put_json : put_csv)(bar, close, i, &l->states[i]);
+        (l->arguments->format == FORMAT_JSON ? put_json : put_csv)(number, bar, i, &l->states[i]);
     }
     return fflush(stdout) == 0
                ? SWP_OK
@@ -75,20 +93,44 @@ static swp_status print_states(const live *l, double close, swp_error *error)
 
 /* ---- one bar ---- */
 
-/* Into the session, then the journal, then out: what was printed is in the journal. */
-static swp_status take_close(void *context, double close, uint64_t line, swp_error *error)
+/* The first bar with a stamp comes after those of the warm-up. */
+static swp_status check_follows(const live *l, const swp__followed *bar, swp_error *error)
 {
-    (void)line;
+    uint64_t count = l->warm_up.bars_count;
+    if (!bar->has_time || l->has_bars || l->warm_up.time_ns == NULL || bar->time_ns > l->warm_up.time_ns[count - 1]) {
+        return SWP_OK;
+    }
+    char stamp[SWP__TIME_TEXT_SIZE], last[SWP__TIME_TEXT_SIZE];
+    swp__time_format(l->warm_up.time_ns[count - 1], swp__time_detail_of(l->warm_up.time_ns[count - 1]), last);
+    return swp__refuse_line(error, INPUT, bar->line, "time %s is not after %s, the last bar of --warm-up", stamp_of(bar, stamp),
+                            last);
+}
+
+static void tell_repeated(void *context, uint64_t line)
+{
+    (void)context;
+    fprintf(stderr, "sweepd: " INPUT ":%" PRIu64 ": its time stamp repeats: passed over\n", line);
+}
+
+/* Into the session, then the journal, then out: what was printed is in the journal. */
+static swp_status take_bar(void *context, const swp__followed *bar, swp_error *error)
+{
     live *l = context;
+    double close = bar->close;
     uint64_t expected = swp_client_live_bars_count(l->session);
-    swp_status status = swp_client_live_push(l->session, expected, &close, 1, 0, l->states, NULL, error);
+    swp_status status = check_follows(l, bar, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    l->has_bars = true;
+    status = swp_client_live_push(l->session, expected, &close, 1, 0, l->states, NULL, error);
     if (status == SWP_TIMED_OUT) { /* it may have been taken: the same push again is taken once */
         status = swp_client_live_push(l->session, expected, &close, 1, 0, l->states, NULL, error);
     }
     if (status == SWP_OK && l->journal.path != NULL) {
         status = swp__journal_append(&l->journal, close, l->states, error);
     }
-    return status == SWP_OK ? print_states(l, close, error) : status;
+    return status == SWP_OK ? print_states(l, bar, error) : status;
 }
 
 /* ---- beginning ---- */
@@ -100,6 +142,10 @@ static swp_status check_arguments(const swp__arguments *arguments, swp_error *er
         if (swp__options_given(arguments, of_engine[i])) {
             return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is for --engine", of_engine[i]);
         }
+    }
+    if (arguments->duplicates == SWP_DUPLICATES_LAST) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
+                         "--duplicates last: a bar that was taken cannot be replaced by a later one");
     }
     if (arguments->fsync && arguments->journal == NULL) {
         return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--fsync is for --journal");
@@ -261,7 +307,8 @@ int swp__live_command(const swp__arguments *arguments)
         return swp__exit_usage(&error);
     }
     status = begin(&l, &options, &error);
-    status = status == SWP_OK ? swp__live_input(&options, take_close, &l, &error) : status;
+    const swp__follower follower = {take_bar, tell_repeated, &l};
+    status = status == SWP_OK ? swp__table_follow(STDIN_FILENO, INPUT, &options, &follower, &error) : status;
     end(&l);
     return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);
 }

@@ -39,10 +39,10 @@ static const swp__command commands[] = {
      "  sweepd verify --journal eurusd.journal",
      swp__verify_command, NULL},
     {SWP__COMMAND_LIVE, "live", NULL, "Runs combos over closes as they arrive on standard input.",
-     "Reads a close or a CSV row a line and prints bar,close,combo,position,entry,pnl,trades for each combo at once: after every\n"
-     "bar the numbers are those of a sweep over all bars so far, bit for bit. A row that is refused ends it with 1, after the rows\n"
-     "before it. combo counts from 0; entry is empty while flat. docs/live.md.",
-     "  tail -f eurusd.csv | sweepd live --close 2 --length 20\n"
+     "Reads a close or a CSV row a line and prints bar,close,combo,position,entry,pnl,trades,time for each combo at once: after\n"
+     "every bar the numbers are those of a sweep over all bars so far, bit for bit. A row that is refused, or whose time stamp does\n"
+     "not rise, ends it with 1, after the rows before it. combo counts from 0; entry is empty while flat. docs/live.md.",
+     "  tail -f eurusd.csv | sweepd live --time 1 --close 2 --length 20\n"
      "  feed | sweepd live --length 20,30 --warm-up eurusd.csv --journal eurusd.journal\n"
      "  feed | sweepd live --length 20 --engine unix:",
      swp__live_command, NULL},

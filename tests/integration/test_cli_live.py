@@ -1,11 +1,12 @@
 """sweepd live: states as bars arrive, the journal, and the proofs of verify."""
+import json
 import os
 import signal
 import subprocess
 
 import pytest
 
-HEADER = "bar,close,combo,position,entry,pnl,trades"
+HEADER = "bar,close,combo,position,entry,pnl,trades,time"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_the_last_row_is_the_sweep(sweepd, tmp_path, walk, entry, engine):
     where = ["--engine", engine] if engine else []
     last = rows(live(sweepd, "--length", "6,20", "--entry", entry, *where, lines=walk))[-2:]
     for row, expected in zip(last, swept(sweepd, tmp_path / "a.csv", walk, "--length", "6,20", "--entry", entry)):
-        _, close, _, position, entered, pnl, trades = row.split(",")
+        _, close, _, position, entered, pnl, trades, _ = row.split(",")
         assert (close, position, entered, pnl, trades) == (
             walk[-1], expected["open_side"], expected["open_entry"], expected["pnl"], expected["trades"])
 
@@ -57,15 +58,119 @@ def test_each_row_leaves_as_its_bar_arrives(sweepd):
         assert process.wait(60) == 0
 
 
+def closes(lines):
+    return [line.split(",")[1] for line in lines]
+
+
+def times(lines):
+    return [line.rsplit(",", 1)[1] for line in lines]
+
+
 def test_columns_are_named_by_a_header_or_a_number(sweepd):
     bars = ["2024-01-01,1.5", "2024-01-02,2.5"]
     named = rows(live(sweepd, lines=["time,close", *bars]))
-    assert rows(live(sweepd, "--close", "2", lines=bars)) == named
+    assert (closes(named), times(named)) == (["1.5", "2.5"], ["2024-01-01", "2024-01-02"])
+    assert rows(live(sweepd, "--close", "2", "--time", "1", lines=bars)) == named
+    assert times(rows(live(sweepd, "--close", "2", "--time", "none", lines=bars))) == ["", ""]
     refused = live(sweepd, lines=bars)
     assert refused.returncode == 1 and "standard input:1:" in refused.stderr and "--close N" in refused.stderr
 
 
-@pytest.mark.parametrize("bad, why", [("x", "is not a number"), ("-1", "is not above zero"), ("1,2", "2 fields, expected 1"),
+KLINE = "{0},{1},{1},{1},{1},9.0,{2},1.0,5,1.0,1.0,0"
+
+
+@pytest.mark.parametrize("lines, options, stamps", [
+    (["Date;Open;High;Low;Close", "2024-01-31 09:30;1;3;1;2", "2024-01-31 09:31:05;2;3;1;2"], [],
+     ["2024-01-31 09:30", "2024-01-31 09:31:05"]),
+    (["date,time,close", "2024-01-31,0930,1", "2024-01-31,0931,2"], [], ["2024-01-31 09:30", "2024-01-31 09:31"]),
+    (["t,close", "1706693400,1", "1706693460,2"], ["--time", "t"], ["2024-01-31 09:30", "2024-01-31 09:31"]),
+    (["20110301 090100;1;2;1;2;7", "20110301 090200;1;2;1;2;7"], [], ["2011-03-01 09:01", "2011-03-01 09:02"]),  # NinjaTrader
+    ([KLINE.format(1706693400000, 1, 1706693459999), KLINE.format(1706693460000, 2, 1706693519999)], [],
+     ["2024-01-31 09:30", "2024-01-31 09:31"]),  # Binance
+    (["Datum;Schluss", "31.01.2024;1,5", "01.02.2024;2,5"],
+     ["--close", "Schluss", "--time-format", "dmy", "--decimal", "comma"], ["2024-01-31", "2024-02-01"]),
+    (["time,close", "2024-01-31 09:30,1", "2024-01-31 09:31,2"], ["--time-zone", "+02:00"],
+     ["2024-01-31 07:30", "2024-01-31 07:31"]),
+    (["when,close", "2024-01-31,1", "2024-02-01,2"], [], ["2024-01-31", "2024-02-01"]),  # the only column of dates
+    (["1.5", "2.5"], [], ["", ""]),
+], ids=["header", "joined", "seconds", "ninjatrader", "binance", "german", "zone", "unnamed", "closes"])
+@pytest.mark.parametrize("at_a_time", [1, 7, 1 << 16])
+def test_layouts_are_recognised_however_the_bytes_arrive(sweepd, lines, options, stamps, at_a_time):
+    """And each row leaves before the next has come."""
+    words = [sweepd, "live", "--length", "2", *options]
+    data = "".join(line + "\n" for line in lines).encode()
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        out = process.stdout
+        assert out.readline().decode().strip() == HEADER
+        has_header = len(lines) > len(stamps)
+        first = data.index(b"\n") + 1 if not has_header else data.index(b"\n", data.index(b"\n") + 1) + 1
+        for i, piece in enumerate((data[:first], data[first:])):
+            for at in range(0, len(piece), at_a_time):
+                process.stdin.write(piece[at:at + at_a_time])
+            assert times([out.readline().decode().rstrip("\n")]) == [stamps[i]]
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_json_has_the_stamp_or_null(sweepd):
+    stamped = live(sweepd, "--format", "json", lines=["time,close", "2024-01-31 09:30:00.25,1.5"])
+    assert json.loads(stamped.stdout)["time"] == "2024-01-31 09:30:00.250000000"
+    assert json.loads(live(sweepd, "--format", "json", lines=["1.5"]).stdout)["time"] is None
+
+
+@pytest.mark.parametrize("stamps, line, why", [
+    (["2024-01-02", "2024-01-01"], 3, '"2024-01-01" is before "2024-01-02" of line 2'),
+    (["2024-01-02", "2024-01-03", "2024-01-02", "2024-01-01"], 4, "is before"),
+    (["2024-01-02", "2024-01-02"], 3, '"2024-01-02" repeats "2024-01-02" of line 2'),
+    (["2024-01-02", "2024-01-03 09:30"], 3, "the lines above have a date without a time"),
+    (["2024-01-02", "yesterday"], 3, 'time "yesterday"'),
+    (["03/02/2024"], 2, "03/02/2024"),
+    (["03/02/2024", "13/02/2024"], 2, "03/02/2024"),  # what has yet to come decides nothing
+])
+def test_a_stamp_that_does_not_rise_or_cannot_be_read_ends_it_after_the_rows_before(sweepd, stamps, line, why):
+    done = live(sweepd, lines=["time,close", *(f"{stamp},{i + 1}" for i, stamp in enumerate(stamps))])
+    assert done.returncode == 1
+    assert f"standard input:{line}:" in done.stderr and why in done.stderr, done.stderr
+    assert len(done.stdout.splitlines()) == line - 1  # the header stands for the header
+
+
+def test_a_repeated_stamp_is_passed_over_and_said_so_where_that_is_asked_for(sweepd):
+    lines = ["time,close", "2024-01-01,1", "2024-01-02,2", "2024-01-02,7", "2024-01-02,8", "2024-01-03,3"]
+    done = live(sweepd, "--duplicates", "first", lines=lines)
+    assert closes(rows(done)) == ["1", "2", "3"]
+    assert [line for line in done.stderr.splitlines() if "passed over" in line] == [
+        f"sweepd: standard input:{line}: its time stamp repeats: passed over" for line in (4, 5)]
+    last = live(sweepd, "--duplicates", "last", lines=lines)
+    assert last.returncode == 2 and "cannot be replaced" in last.stderr
+
+
+def test_the_first_stamp_comes_after_the_warm_up(sweepd, tmp_path):
+    warm_up = tmp_path / "w.csv"
+    warm_up.write_text("time,close\n2024-01-01,1\n2024-01-02,2\n")
+    for stamp in "2024-01-02", "2023-12-31":
+        done = live(sweepd, "--warm-up", warm_up, lines=["time,close", f"{stamp},3"])
+        assert done.returncode == 1 and "standard input:2:" in done.stderr and "the last bar of --warm-up" in done.stderr
+    assert times(rows(live(sweepd, "--warm-up", warm_up, lines=["time,close", "2024-01-03,3"]))) == ["2024-01-03"]
+
+
+def test_it_follows_a_file_that_grows(sweepd, tmp_path):
+    path = tmp_path / "bars.csv"
+    path.write_text("time,close\n2024-01-01,1\n")
+    with subprocess.Popen(["tail", "-f", "-n", "+1", path], stdout=subprocess.PIPE) as tail, \
+            subprocess.Popen([sweepd, "live", "--length", "2"], stdin=tail.stdout, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline().strip() == HEADER
+            for day in range(1, 6):
+                assert process.stdout.readline().endswith(f",2024-01-0{day}\n")
+                with open(path, "a") as bars:
+                    bars.write(f"2024-01-0{day + 1},{day}\n")
+        finally:
+            tail.kill()
+        process.stdout.read()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("bad, why", [("x", "is not a number"), ("-1", "is not above zero"), ("1,2", "2 fields, but the first line has 1"),
                                       ("nan", "is not a number"), ("1e999", "beyond what a double holds")])
 def test_a_bad_row_ends_it_with_its_line_after_the_rows_before_it(sweepd, bad, why):
     done = live(sweepd, lines=["1.5", "2.5", bad, "3.5"])
