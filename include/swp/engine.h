@@ -111,7 +111,8 @@ typedef struct swp_sweep_result {
     double *open_entry;      /* price; 0: none */
     double *open_last;       /* last non-NaN close of the window; 0: no open trade */
     double *open_pnl;        /* percentage points, no fee; 0: none */
-    uint8_t *finished;       /* 1: this combo's numbers are in; all 1 after SWP_OK, fewer after SWP_CANCELLED */
+    uint8_t *finished;       /* 1: this combo's numbers are in; all 1 after SWP_OK, fewer after SWP_CANCELLED. Stored last, with
+                              * release order: `progress` may load it (acquire) and take a row that is whole */
 } swp_sweep_result;
 
 /* Runs every combo over every window. Allocates before it starts and not after: a block for each thread that may work at it,

@@ -52,6 +52,7 @@ struct swp__arguments {
     uint32_t format, rank, progress;
     uint64_t top;
     const char *out;
+    bool resume;
 
     /* made series, and benches on them */
     uint64_t bars, seed, combos, runs;

@@ -7,11 +7,9 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/whole_file.h"
-#include "cli/columns.h"
-#include "cli/input.h"
 #include "cli/interrupt.h"
-#include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/sweep_run.h"
 
 static bool same_file(const char *a, const char *b)
 {
@@ -32,6 +30,14 @@ static swp_status check_arguments(const swp__arguments *arguments, swp_error *er
             return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE, "--%s is for --engine", of_engine[i]);
         }
     }
+    if (arguments->resume && arguments->out == NULL) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
+                         "--resume keeps what is finished beside --out FILE, which is missing");
+    }
+    if (arguments->resume && arguments->format == SWP__FORMAT_TABLE) {
+        return swp__fail(error, SWP_BAD_PARAM, SWP_AT_NONE,
+                         "--resume is for --format csv or json: a table says how long its sweep took");
+    }
     const char *const of_table[] = {"top", "rank"};
     for (size_t i = 0; i < 2 && arguments->format != SWP__FORMAT_TABLE; i++) {
         if (swp__options_given(arguments, of_table[i])) {
@@ -40,30 +46,6 @@ static swp_status check_arguments(const swp__arguments *arguments, swp_error *er
         }
     }
     return SWP_OK;
-}
-
-static swp_status run(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns, swp_cancel *cancel,
-                      double *seconds, swp_error *error)
-{
-    swp__progress progress = swp__progress_begin(arguments->progress);
-    swp_sweep_request request = {
-        .grid = input->combos.grid,
-        .fee = arguments->fee,
-        .entry = (swp_entry)arguments->entry,
-        .kernel = (swp_kernel)arguments->kernel,
-        .progress = swp__progress_show,
-        .progress_context = &progress,
-        .cancel = cancel,
-    };
-    uint64_t begun_ns = swp__now_ns(&swp__system_clock);
-    uint32_t timeout_ms = arguments->timeout > 0.0 ? 0 : SWP_NO_TIMEOUT;
-    request.max_threads = input->client != NULL ? (uint32_t)arguments->threads : 0; /* here the engine has no more */
-    swp_status status = input->client != NULL
-                            ? swp_client_sweep(input->client, input->held, &request, &columns->of, timeout_ms, error)
-                            : swp_sweep(input->engine, input->series, &request, &columns->of, error);
-    *seconds = (double)(swp__now_ns(&swp__system_clock) - begun_ns) * 1e-9;
-    swp__progress_end(&progress);
-    return status;
 }
 
 static uint32_t threads_of(const swp__arguments *arguments, const swp__input *input)
@@ -141,46 +123,92 @@ static swp_status print_partial_to_file(swp__whole_file *file, const swp__argume
     return status;
 }
 
+/* What a sweep that ended early has finished: in its log, where there is one. */
+static swp_status keep_partial(const swp__arguments *arguments, const swp__report *report, const swp__sweep_log *log,
+                               swp__whole_file *file, swp_error *error)
+{
+    if (log == NULL || log->descriptor < 0) {
+        return print_partial_to_file(file, arguments, report, error);
+    }
+    swp__whole_file_abandon(file);
+    fprintf(stderr, "sweepd: %s is as it was; %s has %" PRIu64 " of %" PRIu64 " combos, the same command goes on from there\n",
+            arguments->out, log->path, log->logged_count, report->columns->count);
+    return SWP_OK;
+}
+
+static swp_status sweep_with_log(const swp__arguments *arguments, const swp__input *input, swp__columns *columns,
+                                 swp_cancel *cancel, swp__sweep_log *log, swp_error *error)
+{
+    swp__whole_file file;
+    swp__sweep_run run = {.arguments = arguments, .input = input, .cancel = cancel, .log = log};
+    swp_status status = swp__whole_file_open(arguments->out, &file, error);
+    if (status != SWP_OK) {
+        return status;
+    }
+    status = swp__sweep_to_columns(&run, columns, error);
+    swp__report report = make_report(arguments, input, columns, run.seconds);
+    if (status == SWP_OK) {
+        return print_to_file(&file, arguments, &report, error);
+    }
+    if (status == SWP_CANCELLED) {
+        swp_status kept = keep_partial(arguments, &report, log, &file, error);
+        return kept == SWP_OK ? status : kept;
+    }
+    swp__whole_file_abandon(&file);
+    return status;
+}
+
+static swp_status open_log(const swp__arguments *arguments, const swp__input *input, swp__columns *columns, swp__sweep_log *log,
+                           swp_error *error)
+{
+    swp_status status = swp__sweep_log_open(arguments, input, columns, log, error);
+    if (status == SWP_OK && log->torn_bytes > 0) {
+        fprintf(stderr, "sweepd: %s: its last %" PRIu64 " bytes were not whole and are dropped\n", log->path, log->torn_bytes);
+    }
+    if (status == SWP_OK && log->logged_count > 0) {
+        fprintf(stderr, "sweepd: %s: going on from %" PRIu64 " of %" PRIu64 " combos\n", log->path, log->logged_count,
+                columns->count);
+    }
+    return status;
+}
+
 /* The sweep and its output under our own handling of signals. Returns what the sweep or the writing ended in. */
-static swp_status sweep_to_file(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
+static swp_status sweep_to_file(const swp__arguments *arguments, const swp__input *input, swp__columns *columns,
                                 int *signal_number, swp_error *error)
 {
-    double seconds;
-    swp__whole_file file;
+    swp__sweep_log log = {0};
+    swp_status status = SWP_OK;
     swp_cancel *cancel = swp__interrupt_begin();
-    swp_status status = swp__whole_file_open(arguments->out, &file, error);
-    if (status == SWP_OK) {
-        status = run(arguments, input, columns, cancel, &seconds, error);
-        swp__report report = make_report(arguments, input, columns, seconds);
-        if (status == SWP_OK) {
-            status = print_to_file(&file, arguments, &report, error);
-        } else if (status == SWP_CANCELLED) {
-            swp_status written = print_partial_to_file(&file, arguments, &report, error);
-            status = written == SWP_OK ? status : written;
-        } else {
-            swp__whole_file_abandon(&file);
-        }
+    if (arguments->resume) {
+        status = open_log(arguments, input, columns, &log, error);
     }
+    if (status == SWP_OK) {
+        status = sweep_with_log(arguments, input, columns, cancel, arguments->resume ? &log : NULL, error);
+    }
+    if (status == SWP_OK && arguments->resume) {
+        swp__sweep_log_remove(&log);
+    }
+    swp__sweep_log_close(&log);
     *signal_number = swp__interrupt_end();
     return status;
 }
 
 /* As above, on standard output: there, a second Ctrl+C ends a program whose reader has stopped reading. */
-static swp_status sweep_to_stdout(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns,
+static swp_status sweep_to_stdout(const swp__arguments *arguments, const swp__input *input, swp__columns *columns,
                                   int *signal_number, swp_error *error)
 {
-    double seconds;
-    swp_status status = run(arguments, input, columns, swp__interrupt_begin(), &seconds, error);
+    swp__sweep_run run = {.arguments = arguments, .input = input, .cancel = swp__interrupt_begin()};
+    swp_status status = swp__sweep_to_columns(&run, columns, error);
     *signal_number = swp__interrupt_end();
     if (status == SWP_OK || status == SWP_CANCELLED) {
-        swp__report report = make_report(arguments, input, columns, seconds);
+        swp__report report = make_report(arguments, input, columns, run.seconds);
         swp_status printed = print(stdout, arguments, &report, error);
         status = printed == SWP_OK ? status : printed;
     }
     return status;
 }
 
-static int sweep(const swp__arguments *arguments, const swp__input *input, const swp__columns *columns)
+static int sweep(const swp__arguments *arguments, const swp__input *input, swp__columns *columns)
 {
     swp_error error;
     int signal_number = 0;
@@ -190,7 +218,7 @@ static int sweep(const swp__arguments *arguments, const swp__input *input, const
     }
     swp_status status = (to_file ? sweep_to_file : sweep_to_stdout)(arguments, input, columns, &signal_number, &error);
     if (status == SWP_CANCELLED) {
-        fprintf(stderr, "sweepd: interrupted; the result is partial\n");
+        fputs(arguments->resume ? "sweepd: interrupted\n" : "sweepd: interrupted; the result is partial\n", stderr);
         return SWP__EXIT_SIGNAL + signal_number;
     }
     return status == SWP_OK ? SWP__EXIT_OK : swp__exit_failed(&error);

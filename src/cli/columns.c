@@ -57,6 +57,25 @@ void swp__columns_free(swp__columns *columns)
     *columns = (swp__columns){0};
 }
 
+_Static_assert(WIDE_COUNT * sizeof(uint64_t) == SWP__ROW_BYTES, "what columns.h says of a row");
+
+void swp__columns_pack(const swp__columns *columns, uint64_t first, uint64_t count, void *bytes)
+{
+    size_t size = count * sizeof(uint64_t);
+    for (size_t i = 0; i < WIDE_COUNT; i++) {
+        memcpy((char *)bytes + i * size, (const char *)column(columns, i) + first * sizeof(uint64_t), size);
+    }
+}
+
+void swp__columns_unpack(swp__columns *columns, uint64_t first, uint64_t count, const void *bytes)
+{
+    size_t size = count * sizeof(uint64_t);
+    for (size_t i = 0; i < WIDE_COUNT; i++) {
+        memcpy((char *)column(columns, i) + first * sizeof(uint64_t), (const char *)bytes + i * size, size);
+    }
+    memset(columns->of.finished + first, 1, count);
+}
+
 static uint64_t bits_at(const swp__columns *columns, size_t i, uint64_t combo)
 {
     uint64_t bits;

@@ -14,6 +14,13 @@ typedef struct swp__columns {
 SWP_MUST_CHECK swp_status swp__columns_new(uint64_t count, swp__columns *columns, swp_error *error);
 void swp__columns_free(swp__columns *columns);
 
+enum { SWP__ROW_BYTES = 64 }; /* a row's eight numbers */
+
+/* Rows [first, first + count): their numbers, a column behind the other, to or from count x SWP__ROW_BYTES bytes. What is put in
+ * is finished. */
+void swp__columns_pack(const swp__columns *columns, uint64_t first, uint64_t count, void *bytes);
+void swp__columns_unpack(swp__columns *columns, uint64_t first, uint64_t count, const void *bytes);
+
 /* Where two sweeps of the same combos part. */
 typedef struct swp__difference {
     uint64_t combo;

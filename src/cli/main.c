@@ -18,6 +18,7 @@ static const swp__command commands[] = {
      "  sweepd sweep eurusd.csv --length 6:200/80 --rank trades --top 5\n"
      "  sweepd sweep eurusd.csv --length 10:60:5 --length3 8:40:4 --format csv --out grid.csv\n"
      "  sweepd sweep closes.npy --params combos.csv --fee 0.02 --format json\n"
+     "  sweepd sweep closes.npy --length 6:1000 --length3 6:1000 --format csv --out grid.csv --resume\n"
      "  sweepd sweep eurusd.csv --engine unix:/run/sweepd/sweepd.sock",
      swp__sweep_command, NULL},
     {SWP__COMMAND_INSPECT, "inspect", "FILE", "Says what a file of bars is taken for, and the command that reads it.",

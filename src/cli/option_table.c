@@ -59,6 +59,8 @@ const swp__option swp__option_table[] = {
     {SWEEP, "rank", NULL, SWP__OPTION_CHOICE, AT(rank), .initial = "pnl", .choices = rank_names,
      .help = "what the table is ranked by, highest first"},
     {SWEEP, "out", "FILE", SWP__OPTION_TEXT, AT(out), .help = "write there, whole or not at all, instead of standard output"},
+    {SWEEP, "resume", NULL, SWP__OPTION_FLAG, AT(resume),
+     .help = "with --out FILE: keep what is finished in FILE.resume as the sweep runs; the same command goes on from there"},
     {SWEEP, "progress", NULL, SWP__OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_names,
      .help = "auto: a bar while standard error is a terminal"},
 

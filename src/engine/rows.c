@@ -97,6 +97,6 @@ void swp__row_write(const swp_sweep_result *r, uint64_t row, const swp__trade_st
         r->open_pnl[row] = open ? open_pnl(s, last) : 0.0;
     }
     if (r->finished != NULL) {
-        r->finished[row] = 1;
+        __atomic_store_n(&r->finished[row], 1, __ATOMIC_RELEASE);
     }
 }
