@@ -6,7 +6,7 @@ VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args=-fno-sanitize-recover=all -Dpython=enabled -Dpython.platlibdir=/
 
-.PHONY: all demo test test-million test-aarch64 check fuzz python bench format install clean
+.PHONY: all demo test test-million test-aarch64 parity check fuzz python bench format install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -52,6 +52,18 @@ test-aarch64:
 		[ -f build-aarch64/build.ninja ] || meson setup build-aarch64 --cross-file .setup/aarch64/cross.ini >/dev/null; \
 		ninja -C build-aarch64 --quiet && \
 		meson test -C build-aarch64 --no-rebuild --print-errorlogs --timeout-multiplier 10 base kernel engine; \
+	else \
+		echo "skipped: no cross compiler for aarch64, qemu or libraries here"; \
+	fi
+
+# The same hashes (tests/golden/parity.json) from each compiler and optimisation there is, and another architecture under qemu.
+parity:
+	@tools/setup ci
+	@.venv/bin/python tests/reference/parity.py --builds build-parity
+	@if tools/setup aarch64 && command -v qemu-aarch64 aarch64-linux-gnu-gcc >/dev/null; then \
+		[ -f build-aarch64/build.ninja ] || meson setup build-aarch64 --cross-file .setup/aarch64/cross.ini >/dev/null; \
+		ninja -C build-aarch64 --quiet sweepd && \
+		.venv/bin/python tests/reference/parity.py build-aarch64/sweepd --under "qemu-aarch64 -L /usr/aarch64-linux-gnu"; \
 	else \
 		echo "skipped: no cross compiler for aarch64, qemu or libraries here"; \
 	fi

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "base/fpenv.h"
 
 enum {
     EXACT_POWER_MAX = 22,   /* 10^22 is the last power of ten that a double holds exactly */
@@ -124,7 +125,9 @@ static swp__number_result parse_slowly(const char *text, size_t size, double *va
     }
     memcpy(copy, text, size);
     copy[size] = '\0';
+    uint64_t fpenv = swp__fpenv_enter();
     double parsed = strtod_l(copy, NULL, get_c_locale());
+    swp__fpenv_leave(fpenv);
     if (isinf(parsed)) {
         return SWP__NUMBER_TOO_BIG;
     }
@@ -201,7 +204,9 @@ size_t swp__number_format(double value, char text[SWP__NUMBER_SIZE])
         return strlen(text);
     }
     locale_t former = uselocale(get_c_locale());
+    uint64_t fpenv = swp__fpenv_enter(); /* subnormals are told apart, whatever the caller's thread does with them */
     format_shortest(value, text);
+    swp__fpenv_leave(fpenv);
     uselocale(former);
     return strlen(text);
 }

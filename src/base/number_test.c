@@ -164,3 +164,23 @@ TEST(number_format_json_keeps_a_double_a_double_and_quotes_what_json_lacks)
         assert_string_equal(text, cases[i].text);
     }
 }
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+TEST(number_keeps_subnormals_where_the_thread_flushes_them)
+{
+    char text[SWP__NUMBER_SIZE];
+    double read = 0.0;
+    unsigned saved = _mm_getcsr();
+    _mm_setcsr(saved | 0x8040u); /* flush to zero, subnormals are zero */
+    swp__number_format(0x4a5p-1074, text);
+    swp__number_result result = swp__number_parse(text, strlen(text), &read);
+    bool still_flushes = _mm_getcsr() == (saved | 0x8040u);
+    _mm_setcsr(saved);
+    assert_string_equal(text, "5.874e-321");
+    assert_int_equal(result, SWP__NUMBER_OK);
+    assert_bits_equal(read, 0x4a5p-1074);
+    assert_true(still_flushes);
+}
+#endif

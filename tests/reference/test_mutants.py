@@ -10,13 +10,15 @@ import sys
 import pytest
 
 from conftest import ROOT
-from reference import cases, elsewhere, gate
+from reference import cases, elsewhere, gate, isa
 
 MESON = [sys.executable, "-m", "mesonbuild.mesonmain"]
 NOT_SOURCES = shutil.ignore_patterns("build*", ".*", "__pycache__", "dist", "demo")
 
 RULE = "src/kernel/hma_cross.h"
 STRICT = "src/kernel/hma_cross_strict.inc"
+
+FUSES = "'-mfma', " if os.uname().machine == "x86_64" else ""
 
 # what is wrong: file, then text to replace by text, each there exactly once
 MUTANTS = {
@@ -37,6 +39,12 @@ MUTANTS = {
     }),
     "nan_disarms": (STRICT, {
         "if (isnan(hma) || isnan(hma3)) {\n": "if (isnan(hma) || isnan(hma3)) {\n            state->armed = 0;\n",
+    }),
+    "products_fused_with_sums": ("meson.build", {
+        "'-ffp-contract=off', '-fno-fast-math',": f"'-ffp-contract=fast', {FUSES}'-O2',",
+    }),
+    "sums_reordered": ("meson.build", {
+        "'-ffp-contract=off', '-fno-fast-math',": "'-ffp-contract=off', '-fassociative-math', '-fno-signed-zeros', '-fno-trapping-math', '-O3',",
     }),
 }
 
@@ -83,6 +91,8 @@ def test_the_unmutated_copy_passes(copy):
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_gate_fails_on(name, copy):
     file, changes = MUTANTS[name]
+    if name == "products_fused_with_sums" and FUSES and "fma" not in isa.cpu_flags():
+        pytest.skip("this CPU cannot fuse")
     copy.write(file, changes)
     try:
         found = copy.differences()
