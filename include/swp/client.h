@@ -37,6 +37,7 @@ typedef struct swp_client swp_client;               /* opaque */
 typedef struct swp_client_series swp_client_series; /* opaque: a series that the engine holds for us */
 typedef struct swp_client_live swp_client_live;     /* opaque: a live session on the other side */
 typedef struct swp_pending swp_pending;             /* opaque: a call that was submitted */
+typedef struct swp_series_buffer swp_series_buffer; /* opaque: memory whose closes a server takes over without a copy */
 
 #define SWP_NO_TIMEOUT UINT32_MAX
 #define SWP_NO_SPIN UINT32_MAX
@@ -109,6 +110,25 @@ SWP_API swp_series_info swp_client_series_info(swp_client_series *series);
  * allowed, a time that does not rise. */
 SWP_API SWP_MUST_CHECK swp_status swp_client_load(swp_client *client, const swp_columns *columns, uint32_t allow, swp_keep keep,
                                                   uint32_t timeout_ms, swp_client_series **series, swp_error *error);
+
+/* Memory for so many closes, all 0.0, that a server on this machine can take over as it is. At least 1: BAD_PARAM (at: 1);
+ * NO_MEMORY. */
+SWP_API SWP_MUST_CHECK swp_status swp_series_buffer_new(uint64_t bars_count, swp_series_buffer **buffer, swp_error *error);
+
+/* [bars_count], to be filled before it is loaded. It stays where it is, to be read and written, until the buffer is freed; what is
+ * written after it was loaded is seen here only. */
+SWP_API double *swp_series_buffer_close(swp_series_buffer *buffer);
+
+/* The series that were loaded from it stay. NULL is a no-op. */
+SWP_API void swp_series_buffer_free(swp_series_buffer *buffer);
+
+/* Loads a buffer's closes. Over unix: and shm: its memory is sealed and handed over: no byte is copied or looked at, and what that
+ * costs does not depend on the size. So a close that is not allowed is told by the first call that uses the series, or by
+ * swp_client_hash, before which the fingerprint is not known and a lost connection loses the series. Where that cannot be - other
+ * doors, a buffer that was loaded before, memory that a forked child or a device still has its hands on - it is as
+ * swp_client_load. No other call may use the buffer meanwhile. */
+SWP_API SWP_MUST_CHECK swp_status swp_client_load_buffer(swp_client *client, swp_series_buffer *buffer, uint32_t allow,
+                                                         uint32_t timeout_ms, swp_client_series **series, swp_error *error);
 
 /* The same series if the server holds it already: only its fingerprint is sent. NOT_FOUND: it does not; then load it. */
 SWP_API SWP_MUST_CHECK swp_status swp_client_find(swp_client *client, const swp_columns *columns, uint32_t allow, swp_keep keep,

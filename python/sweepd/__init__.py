@@ -16,6 +16,7 @@ Behind a boundary, with the same numbers bit for bit:
 from . import _core, _errors
 from ._engine import Engine, Series, connect
 from ._errors import *  # noqa: F403
+from ._inputs import series_buffer
 from ._live import Live, LiveState, LiveStates
 from ._result import OpenTrades, Sweep
 from ._sweep import kernels, sweep, trades
@@ -23,6 +24,7 @@ from ._trades import TRADE
 
 __version__: str = _core.VERSION
 __all__ = [
-    "TRADE", "Engine", "Live", "LiveState", "LiveStates", "OpenTrades", "Series", "Sweep", "connect", "kernels", "sweep", "trades",
+    "TRADE", "Engine", "Live", "LiveState", "LiveStates", "OpenTrades", "Series", "Sweep", "connect", "kernels", "series_buffer", "sweep",
+    "trades",
     *_errors.__all__,
 ]

@@ -142,7 +142,7 @@ static PyObject *client_server(PyObject *object, PyObject *ignored)
 
 /* ---- series ---- */
 
-static PyObject *wrap_series(swp__py_client *self, swp_client_series *series, Py_buffer *kept)
+PyObject *swp__py_wrap_series(swp__py_client *self, swp_client_series *series, Py_buffer *kept)
 {
     swp__py_series *wrapped = PyObject_New(swp__py_series, swp__py_series_type);
     if (wrapped == NULL) {
@@ -185,7 +185,7 @@ static PyObject *load_with(PyObject *object, PyObject *args, load_call *call)
     Py_BEGIN_ALLOW_THREADS status =
         call(self->client, &columns, allow, keep ? SWP_KEEP_BORROWED : SWP_KEEP_NOTHING, timeout_ms, &series, &error);
     Py_END_ALLOW_THREADS PyObject *wrapped =
-        status == SWP_OK ? wrap_series(self, series, keep ? &close : NULL) : swp__py_raise(&error);
+        status == SWP_OK ? swp__py_wrap_series(self, series, keep ? &close : NULL) : swp__py_raise(&error);
     swp__py_end(self, NULL);
     PyBuffer_Release(&close);
     return wrapped;
@@ -219,7 +219,7 @@ static PyObject *client_open(PyObject *object, PyObject *args)
     swp_error error;
     swp_status status;
     Py_BEGIN_ALLOW_THREADS status = swp_client_open_series(self->client, name, timeout_ms, &series, &error);
-    Py_END_ALLOW_THREADS PyObject *wrapped = status == SWP_OK ? wrap_series(self, series, NULL) : swp__py_raise(&error);
+    Py_END_ALLOW_THREADS PyObject *wrapped = status == SWP_OK ? swp__py_wrap_series(self, series, NULL) : swp__py_raise(&error);
     swp__py_end(self, NULL);
     return wrapped;
 }
@@ -382,6 +382,7 @@ static PyMethodDef client_methods[] = {
     {"close", client_close, METH_NOARGS, close_doc},
     {"server", client_server, METH_NOARGS, server_doc},
     {"load", client_load, METH_VARARGS, load_doc},
+    {"load_buffer", swp__py_load_buffer, METH_VARARGS, swp__py_load_buffer_doc},
     {"find", client_find, METH_VARARGS, find_doc},
     {"open", client_open, METH_VARARGS, open_doc},
     {"name", client_name, METH_VARARGS, name_doc},

@@ -158,6 +158,7 @@ static bool load_errors(void)
 static PyMethodDef methods[] = {
     {"params_from_lengths", params_from_lengths, METH_VARARGS, params_from_lengths_doc},
     {"bars_needed", bars_needed, METH_VARARGS, bars_needed_doc},
+    {"series_buffer", swp__py_series_buffer, METH_VARARGS, swp__py_series_buffer_doc},
     {"arrow_array", swp__py_arrow_array, METH_VARARGS, swp__py_arrow_array_doc},
     {"arrow_stream", swp__py_arrow_stream, METH_O, swp__py_arrow_stream_doc},
     {NULL, NULL, 0, NULL},
@@ -172,8 +173,9 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&module_def);
-    if (module != NULL && !(load_errors() && add_constants(module) && swp__py_add_client_types(module) &&
-                            swp__py_add_live_type(module) && swp__py_add_arrow_type(module))) {
+    if (module != NULL &&
+        !(load_errors() && add_constants(module) && swp__py_add_client_types(module) && swp__py_add_live_type(module) &&
+          swp__py_add_arrow_type(module) && swp__py_add_buffer_type(module))) {
         Py_CLEAR(module);
     }
     return module;

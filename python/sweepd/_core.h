@@ -57,6 +57,15 @@ extern const char swp__py_sweep_doc[], swp__py_trades_doc[];
 PyObject *swp__py_sweep(PyObject *self, PyObject *args);
 PyObject *swp__py_trades(PyObject *self, PyObject *args);
 
+/* A Series of this client; `kept` is taken over, NULL: nothing. */
+PyObject *swp__py_wrap_series(swp__py_client *self, swp_client_series *series, Py_buffer *kept);
+
+/* The type SeriesBuffer, what makes one and what loads it. */
+bool swp__py_add_buffer_type(PyObject *module);
+extern const char swp__py_series_buffer_doc[], swp__py_load_buffer_doc[];
+PyObject *swp__py_series_buffer(PyObject *module, PyObject *args);
+PyObject *swp__py_load_buffer(PyObject *self, PyObject *args);
+
 /* The type ArrowBuffer, and what makes them. */
 bool swp__py_add_arrow_type(PyObject *module);
 extern const char swp__py_arrow_array_doc[], swp__py_arrow_stream_doc[];

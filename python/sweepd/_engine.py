@@ -144,6 +144,7 @@ class Engine:
                  become NaN
         name     for open(), for everybody of our identity at this engine
         allow    what closes are let in that are refused else: any of "nan", "inf", "nonpositive"
+                 What series_buffer() made is handed over as it is, over unix: and shm:, and judged when it is first used
         keep     hold a copy here, and send it again if the engine loses it (restart); else a lost one is NotFound
         timeout  seconds; None: no limit; not given: the engine's own
 
@@ -167,7 +168,10 @@ class Engine:
         if keep:
             array = array.copy()
         self._drop_left()
-        core = send(array, bits, keep, limit_ms)
+        buffer = _inputs.buffer_of(array) if send == self._core.load and not keep else None
+        core = self._core.load_buffer(buffer, bits, limit_ms) if buffer is not None else None
+        if core is None:
+            core = send(array, bits, keep, limit_ms)
         try:
             if name is not None:
                 self._core.name(core, name, limit_ms)

@@ -1,6 +1,7 @@
 """What a caller may hand in -> the arrays the engine takes. Values are carried over exactly or refused, never rounded."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any, Protocol
 
@@ -144,6 +145,34 @@ def closes(close: Any) -> npt.NDArray[np.float64]:
     if array.size == 0:
         raise BadParam("close: no bars")
     return np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def series_buffer(bars: int) -> npt.NDArray[np.float64]:
+    """An array for closes, [bars], all 0.0, whose memory Engine.load() hands over as it is.
+
+        close = sweepd.series_buffer(1_000_000)
+        close[:] = prices                      # or read into it: numpy.copyto, file.readinto(close), out=close
+        series = engine.load(close)            # unix: and shm: not one byte is copied
+
+    It stays an array like others, to be read and written and loaded again: what is written after a load is seen here only. Raises
+    BadParam for less than one bar, OutOfMemory, a MemoryError.
+    """
+    bars = operator.index(bars)
+    if bars < 1:
+        raise BadParam(f"series_buffer of {bars} bars: expected at least 1")
+    return np.frombuffer(memoryview(_core.series_buffer(bars)), np.float64)
+
+
+def buffer_of(array: npt.NDArray[np.float64]) -> _core.SeriesBuffer | None:
+    """The memory that series_buffer() made, if this array is the whole of it."""
+    base: Any = array
+    while isinstance(base, (np.ndarray, memoryview)):
+        base = base.base if isinstance(base, np.ndarray) else base.obj
+    if not isinstance(base, _core.SeriesBuffer):
+        return None
+    whole = np.frombuffer(memoryview(base), np.float64)
+    is_whole = array.size == whole.size and array.ctypes.data == whole.ctypes.data and array.strides == whole.strides
+    return base if is_whole else None
 
 
 def _check_integers_of_parameters(values: Any, name: str, width: int) -> None:

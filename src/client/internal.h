@@ -1,6 +1,6 @@
 /* The client's parts and what they know of each other.
  *
- *     series.c sweep.c live.c info.c  what the public calls ask, and what they make of the answers
+ *     series.c buffer.c sweep.c live.c info.c  what the public calls ask, and what they make of the answers
  *            │  ask, pending
  *            ▼
  *     client.c ──> local.c          inproc: the ask goes to the engine and the store of this process
@@ -294,6 +294,13 @@ struct swp_client_series {
     swp_columns columns;          /* kept ones */
     char name[SWP__NAME_MAX + 1]; /* it was opened by; "": it was not */
 };
+
+/* A series whose closes are in a sealed memfd, which stays the caller's. */
+swp_status swp__series_load_fd(swp_client *client, int fd, const swp_columns *columns, uint32_t allow, uint64_t deadline_ns,
+                               swp_client_series **series, swp_error *error);
+
+/* Does the server take descriptors? As it said when it was last connected to. */
+bool swp__client_takes_fds(swp_client *client);
 
 /* Gives back the memory of the series that were not dropped. Nobody else uses the client. */
 void swp__series_free_all(swp_client *client);

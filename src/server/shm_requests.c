@@ -110,8 +110,6 @@ swp_status swp__run_shm_open(swp__call *call, swp_error *error)
 
 /* ---- LOAD_FD ---- */
 
-enum { SERIES_SEALS = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW };
-
 static void unmap_series(void *context, const void *memory, uint64_t size)
 {
     (void)context;
@@ -134,7 +132,7 @@ static swp_status adopt(swp__call *call, int fd, swp__series_info *info, swp_err
         return swp__fail_limit(error, call->connection->server->engine->limits.max_memory, UINT64_MAX,
                                "series: %" PRIu64 " bars are more than memory can hold", wire->n_bars);
     }
-    swp_status status = swp__memfd_check(fd, SERIES_SEALS, "WRITE, SHRINK and GROW", size, error);
+    swp_status status = swp__memfd_check(fd, SWP__SERIES_SEALS, "WRITE, SHRINK and GROW", size, error);
     status = status == SWP_OK ? swp__connection_scope(call->connection, &scope, error) : status;
     if (status != SWP_OK) {
         return status;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -73,17 +74,58 @@ static void *map_twice(const swp__shm *shm, int fd, int protection)
     return at;
 }
 
-static int make_file(uint64_t size)
+/* What the system can give without harm to anybody, by its own estimate: pages of a memfd that do not fit end in the killing of
+ * some process, not in an error. No estimate: no limit. */
+static uint64_t memory_available(void)
 {
-    int fd = memfd_create("sweepd-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL) {
-        fd = memfd_create("sweepd-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING); /* before Linux 6.3 */
+    uint64_t kib = UINT64_MAX >> 10;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1) {
+            break;
+        }
     }
-    if (fd >= 0 && (ftruncate(fd, (off_t)size) != 0 || fallocate(fd, 0, 0, (off_t)size) != 0)) {
-        int failure = errno;
-        close(fd);
-        errno = failure;
+    if (file != NULL) {
+        fclose(file);
+    }
+    return kib << 10;
+}
+
+static int new_memfd(const char *name, uint64_t size)
+{
+    if (size > INT64_MAX || size > memory_available()) {
+        errno = ENOMEM;
         return -1;
+    }
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); /* before Linux 6.3 */
+}
+
+static int close_failed(int fd)
+{
+    int failure = errno;
+    close(fd);
+    errno = failure;
+    return -1;
+}
+
+int swp__memfd_new(const char *name, uint64_t size)
+{
+    int fd = new_memfd(name, size);
+    bool is_whole = fd >= 0 && ftruncate(fd, (off_t)size) == 0 && fallocate(fd, 0, 0, (off_t)size) == 0;
+    return fd < 0 || is_whole ? fd : close_failed(fd);
+}
+
+int swp__memfd_of(const char *name, const void *bytes, uint64_t size)
+{
+    int fd = new_memfd(name, size);
+    for (uint64_t done = 0; fd >= 0 && done < size;) {
+        ssize_t written = write(fd, (const char *)bytes + done, size - done);
+        if (written < 0 && errno != EINTR) {
+            return close_failed(fd);
+        }
+        done += written > 0 ? (uint64_t)written : 0;
     }
     return fd;
 }
@@ -105,7 +147,7 @@ swp_status swp__shm_new(uint64_t ring_bytes, const swp_allocator *allocator, swp
     }
     *made = (swp__shm){
         .ring = {.size = ring_bytes}, .allocator = *allocator, .header_bytes = (size_t)sysconf(_SC_PAGESIZE), .fd = -1};
-    made->fd = make_file(made->header_bytes + ring_bytes);
+    made->fd = swp__memfd_new("sweepd-ring", made->header_bytes + ring_bytes);
     made->ours = made->fd >= 0 ? map_twice(made, made->fd, PROT_READ | PROT_WRITE) : NULL;
     if (made->ours != NULL) {
         write_header(made);

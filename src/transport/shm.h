@@ -10,12 +10,23 @@
 #ifndef SWP_TRANSPORT_SHM_H
 #define SWP_TRANSPORT_SHM_H
 
+#include <fcntl.h>
 #include "transport/transport.h"
 
 enum {
     SWP__SHM_RING_MIN = 1 << 16,      /* bytes; a power of two */
     SWP__SHM_RING_STANDARD = 1 << 18, /* asked for by a client */
 };
+
+/* What the memfd of a series must have. */
+enum { SWP__SERIES_SEALS = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW };
+
+/* A memfd of `size` bytes, all of them allocated, that may be sealed. -1 with errno; ENOMEM, too, when the system has not as
+ * much left. */
+int swp__memfd_new(const char *name, uint64_t size);
+
+/* One that holds these bytes. -1 with errno, likewise. */
+int swp__memfd_of(const char *name, const void *bytes, uint64_t size);
 
 /* May memory that came as a descriptor be looked at? DENIED: it has not all of these seals (F_SEAL_*; `names` says them in
  * words), is in huge pages, has not exactly `size` bytes, or not all of them allocated: then an access could fault, or what was

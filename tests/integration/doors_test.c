@@ -1,5 +1,6 @@
 /* One suite over every door: what a client promises holds, and the numbers are those of swp_sweep in this process, bit for bit. */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -452,6 +453,109 @@ static void check_timeout(const char *scheme)
     close_door(&d);
 }
 
+/* ---- buffers ---- */
+
+static swp_client_series *load_buffer(door *d, swp_series_buffer *buffer, uint32_t allow)
+{
+    swp_error error;
+    swp_client_series *series;
+    if (swp_client_load_buffer(d->client, buffer, allow, 0, &series, &error) != SWP_OK) {
+        fail_msg("%s", error.message);
+    }
+    return series;
+}
+
+static bool is_handed_over(const char *scheme)
+{
+    return strcmp(scheme, "unix:") == 0 || strcmp(scheme, "shm:") == 0;
+}
+
+/* Written after it was loaded, and freed: what was loaded stays what it was. */
+static void check_buffer(const char *scheme)
+{
+    static results expected;
+    swp_series_buffer *buffer;
+    door d = open_door(scheme, 2, 0);
+    swp_sweep_request request = request_of_rows();
+    sweep_here(&request, &expected);
+    assert_int_equal(swp_series_buffer_new(BARS, &buffer, NULL), SWP_OK);
+    double *close = swp_series_buffer_close(buffer);
+    assert_true(close[0] == 0.0 && close[BARS - 1] == 0.0);
+    memcpy(close, close_of_bars, sizeof close_of_bars);
+    swp_client_drop(d.client, d.series, 0, NULL);
+    d.series = load_buffer(&d, buffer, 0);
+    assert_int_equal(swp_client_series_info(d.series).bars_count, BARS);
+    assert_true(swp_client_series_info(d.series).fingerprint_known != is_handed_over(scheme));
+    assert_true(swp_series_buffer_close(buffer) == close);
+    assert_memory_equal(close, close_of_bars, sizeof close_of_bars);
+    for (size_t i = 0; i < BARS; i++) {
+        close[i] = 1.0;
+    }
+    assert_sweeps_to(&d, &request, &expected);
+    assert_int_equal(swp_client_hash(d.client, d.series, 0, NULL), SWP_OK);
+    assert_true(swp_client_series_info(d.series).fingerprint_known);
+
+    swp_client_series *again = load_buffer(&d, buffer, 0); /* now with what was written since */
+    assert_int_equal(swp_client_hash(d.client, again, 0, NULL), SWP_OK);
+    assert_true(swp_client_series_info(again).first == 1.0);
+    assert_int_equal(swp_client_drop(d.client, again, 0, NULL), SWP_OK);
+    swp_series_buffer_free(buffer);
+    assert_sweeps_to(&d, &request, &expected);
+    close_door(&d);
+}
+
+/* Handed over, a close is judged when it is used; else when it is loaded. */
+static void check_buffer_refusals(const char *scheme)
+{
+    swp_error error;
+    swp_series_buffer *buffer;
+    swp_client_series *series = NULL;
+    door d = open_door(scheme, 1, 0);
+    assert_int_equal(swp_series_buffer_new(0, &buffer, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, 1);
+    assert_int_equal(swp_series_buffer_new(UINT64_MAX / 16, &buffer, NULL), SWP_NO_MEMORY);
+    assert_int_equal(swp_series_buffer_new(BARS, &buffer, NULL), SWP_OK);
+    memcpy(swp_series_buffer_close(buffer), close_of_bars, sizeof close_of_bars);
+    swp_series_buffer_close(buffer)[7] = -1.0;
+    assert_int_equal(swp_client_load_buffer(d.client, buffer, 8, 0, &series, &error), SWP_BAD_PARAM);
+    assert_non_null(strstr(error.message, "allow is 8"));
+    swp_status status = swp_client_load_buffer(d.client, buffer, 0, 0, &series, &error);
+    assert_int_equal(status, is_handed_over(scheme) ? SWP_OK : SWP_BAD_PARAM);
+    status = series != NULL ? swp_client_hash(d.client, series, 0, &error) : status;
+    assert_int_equal(status, SWP_BAD_PARAM);
+    assert_int_equal(error.at, 7);
+    if (series != NULL) {
+        assert_int_equal(swp_client_drop(d.client, series, 0, NULL), SWP_OK);
+    }
+    swp_series_buffer_free(buffer);
+    close_door(&d);
+}
+
+/* A child has the memory too, and could write there: then it is copied. */
+static void check_buffer_of_a_parent(const char *scheme)
+{
+    int gate[2];
+    char byte;
+    swp_series_buffer *buffer;
+    door d = open_door(scheme, 1, 0);
+    assert_int_equal(pipe(gate), 0);
+    assert_int_equal(swp_series_buffer_new(BARS, &buffer, NULL), SWP_OK);
+    memcpy(swp_series_buffer_close(buffer), close_of_bars, sizeof close_of_bars);
+    pid_t child = fork();
+    if (child == 0) {
+        close(gate[1]);
+        _exit(read(gate[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(gate[0]);
+    swp_client_series *series = load_buffer(&d, buffer, 0);
+    assert_true(swp_client_series_info(series).fingerprint_known); /* it went as any other does */
+    close(gate[1]);
+    waitpid(child, NULL, 0);
+    assert_int_equal(swp_client_drop(d.client, series, 0, NULL), SWP_OK);
+    swp_series_buffer_free(buffer);
+    close_door(&d);
+}
+
 /* The first call may find the connection ended: then it says so, once. */
 static swp_status sweep_one(door *d, swp_client_series *series, double *pnl, swp_error *error)
 {
@@ -478,6 +582,23 @@ static void check_restart(const char *scheme)
         assert_non_null(strstr(error.message, "SWP_KEEP_BORROWED"));
     }
     assert_int_equal(swp_client_drop(d.client, free_one, 0, NULL), SWP_OK);
+    close_door(&d);
+}
+
+/* Its fingerprint is not known: it cannot be found again. */
+static void check_lost_buffer(const char *scheme)
+{
+    double pnl;
+    swp_error error;
+    swp_series_buffer *buffer;
+    door d = open_door(scheme, 1, 0);
+    assert_int_equal(swp_series_buffer_new(BARS, &buffer, NULL), SWP_OK);
+    memcpy(swp_series_buffer_close(buffer), close_of_bars, sizeof close_of_bars);
+    swp_client_series *series = load_buffer(&d, buffer, 0);
+    service_restart(d.service);
+    assert_int_equal(sweep_one(&d, series, &pnl, &error), SWP_NOT_FOUND);
+    assert_int_equal(swp_client_drop(d.client, series, 0, NULL), SWP_OK);
+    swp_series_buffer_free(buffer);
     close_door(&d);
 }
 
@@ -694,6 +815,14 @@ static void check_live_restart(const char *scheme)
     {                                                                                                                          \
         check_timeout(scheme);                                                                                                 \
     }                                                                                                                          \
+    TEST(name##_buffers_are_loaded_as_they_were_and_may_be_written_after)                                                      \
+    {                                                                                                                          \
+        check_buffer(scheme);                                                                                                  \
+    }                                                                                                                          \
+    TEST(name##_buffers_are_refused_where_they_must_be)                                                                        \
+    {                                                                                                                          \
+        check_buffer_refusals(scheme);                                                                                         \
+    }                                                                                                                          \
     TEST(name##_forked_child_is_told_so)                                                                                       \
     {                                                                                                                          \
         check_fork(scheme);                                                                                                    \
@@ -743,4 +872,41 @@ TEST(shm_frames_smaller_than_series_and_results)
 TEST(tcp_frames_smaller_than_series_and_results)
 {
     check_small_frames("tcp:");
+}
+TEST(unix_a_buffer_that_a_child_could_write_to_is_copied)
+{
+    check_buffer_of_a_parent("unix:");
+}
+TEST(unix_a_buffer_is_lost_with_the_connection)
+{
+    check_lost_buffer("unix:");
+}
+TEST(shm_a_buffer_is_lost_with_the_connection)
+{
+    check_lost_buffer("shm:");
+}
+
+/* From 16 MiB on a series goes by memfd: found out, judged and found again as any other. */
+TEST(unix_a_large_series_is_judged_and_found_as_a_small_one)
+{
+    enum { LARGE = 3 << 20 };
+    double *close = malloc(LARGE * sizeof *close);
+    swp_error error;
+    swp_client_series *series, *again;
+    door d = open_door("unix:", 1, 0);
+    swp__test_walk(close, LARGE, 11);
+    swp_columns columns = {.bars_count = LARGE, .close = close};
+    assert_int_equal(swp_client_load(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &series, NULL), SWP_OK);
+    swp_series_info info = swp_client_series_info(series);
+    assert_true(info.fingerprint_known && info.bars_count == LARGE);
+    assert_bits_equal(info.last, close[LARGE - 1]);
+    assert_int_equal(swp_client_find(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &again, NULL), SWP_OK);
+    assert_memory_equal(swp_client_series_info(again).fingerprint, info.fingerprint, sizeof info.fingerprint);
+    assert_int_equal(swp_client_drop(d.client, series, 0, NULL), SWP_OK);
+    assert_int_equal(swp_client_drop(d.client, again, 0, NULL), SWP_OK);
+    close[LARGE - 5] = -1.0;
+    assert_int_equal(swp_client_load(d.client, &columns, 0, SWP_KEEP_NOTHING, 0, &series, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, LARGE - 5);
+    free(close);
+    close_door(&d);
 }
