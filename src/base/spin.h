@@ -14,6 +14,7 @@
 
 enum {
     SWP__SPIN_PAUSE_MAX = 64,   /* waits */
+    SWP__SPIN_VAIN_PAUSE = 4,   /* of so many waits: after three looks in vain */
     SWP__SPIN_SURE = 8,         /* looks in a row that found something */
     SWP__SPIN_UNSURE = 5,       /* times as long is a look until then, and one that begins with a nap */
     SWP__SPIN_EARLY_NS = 80000, /* before an answer is due a nap ends: timers are up to 50 us late */
@@ -40,10 +41,10 @@ uint64_t swp__spin_nap(const swp__spin *spin, uint64_t *look_ns);
 /* The answer came after `waited_ns`, whether it was looked for or not. */
 void swp__spin_learn(swp__spin *spin, uint64_t waited_ns);
 
-/* Is the look that swp__spin_begin asked for the first after a pause? */
-static inline bool swp__spin_is_trial(const swp__spin *spin)
+/* Were the last looks in vain, several in a row? Then the look that swp__spin_begin asked for may fail for want of a CPU. */
+static inline bool swp__spin_is_in_vain(const swp__spin *spin)
 {
-    return spin->pause > 0;
+    return spin->pause >= SWP__SPIN_VAIN_PAUSE;
 }
 
 /* What the look of swp__spin_begin came to; not after 0. */

@@ -30,6 +30,18 @@ TEST(spin_looks_ever_more_rarely_when_it_is_in_vain)
     assert_int_equal(looks_in_vain(&spin, 65 * 100), 100); /* one in 65 */
 }
 
+TEST(spin_is_in_vain_after_three_looks_in_a_row_and_not_after_one)
+{
+    swp__spin spin = {.most_ns = 20000};
+    uint32_t looks = 0;
+    while (!swp__spin_is_in_vain(&spin)) {
+        looks += looks_in_vain(&spin, 1);
+    }
+    assert_int_equal(looks, 3);
+    swp__spin_end(&spin, true);
+    assert_false(swp__spin_is_in_vain(&spin));
+}
+
 TEST(spin_that_finds_something_looks_at_every_wait_again)
 {
     swp__spin spin = {.most_ns = 20000};
@@ -38,12 +50,12 @@ TEST(spin_that_finds_something_looks_at_every_wait_again)
     while (look_ns == 0) {
         look_ns = swp__spin_begin(&spin);
     }
-    assert_true(swp__spin_is_trial(&spin));
+    assert_true(swp__spin_is_in_vain(&spin));
     for (int i = 0; i < SWP__SPIN_SURE; i++) {
         assert_int_equal(look_ns, 20000 * SWP__SPIN_UNSURE); /* long enough for a peer that must be woken */
         swp__spin_end(&spin, true);
         look_ns = swp__spin_begin(&spin);
-        assert_false(swp__spin_is_trial(&spin));
+        assert_false(swp__spin_is_in_vain(&spin));
     }
     assert_int_equal(look_ns, 20000);
 }

@@ -336,7 +336,8 @@ static bool look_at_rings_for_long(swp__server *server)
 
 /* Looks for events for a while before sleeping, as long as that pays. Not while sweeps run: they need the CPU more. A caller
  * that was woken on our CPU cannot answer while we look, and the system likes to put the two of a quick exchange on one CPU:
- * a look that is to find out whether looking pays begins on another one. */
+ * after some looks in vain the next begins on another one. Not after the first: to be moved takes longer than a call, and where the
+ * caller was only held up for once it would be moved onto the caller's CPU. */
 static int look_for_events(swp__server *server, swp__event *events)
 {
     bool is_in_frame = server->expects_bytes;
@@ -345,7 +346,7 @@ static int look_for_events(swp__server *server, swp__event *events)
     if (look_ns == 0) {
         return 0;
     }
-    if (!is_in_frame && swp__spin_is_trial(&server->spin)) {
+    if (!is_in_frame && swp__spin_is_in_vain(&server->spin)) {
         swp__cpu_step_aside();
     }
     uint64_t end = swp__now_ns(&server->clock) + look_ns;
