@@ -41,7 +41,7 @@ swp_status swp__engine_new(const swp_engine_options *options, const swp__limits 
     uint32_t threads = choose_threads(options, stepped);
     const swp_allocator *allocator = options->allocator != NULL ? options->allocator : &swp__system_allocator;
     swp_engine *made = swp__alloc(allocator, 1, sizeof *made);
-    pthread_t *workers = swp__alloc(allocator, threads, sizeof *workers);
+    swp__worker *workers = swp__alloc(allocator, threads, sizeof *workers);
     if (made == NULL || workers == NULL) {
         swp__free(allocator, made, 1, sizeof *made);
         swp__free(allocator, workers, threads, sizeof *workers);
@@ -56,6 +56,9 @@ swp_status swp__engine_new(const swp_engine_options *options, const swp__limits 
         .stepped = stepped,
         .workers = workers,
     };
+    for (uint32_t i = 0; i < threads; i++) {
+        workers[i] = (swp__worker){.engine = made};
+    }
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->work_ready, NULL);
     *engine = made;
@@ -67,14 +70,22 @@ swp_status swp_engine_new(const swp_engine_options *options, swp_engine **engine
     return swp__engine_new(options, NULL, false, engine, error);
 }
 
+static void join_worker(swp__worker *worker)
+{
+    if (worker->state != SWP__WORKER_NONE) {
+        pthread_join(worker->thread, NULL);
+        worker->state = SWP__WORKER_NONE;
+    }
+}
+
 static void stop_workers(swp_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
     engine->stopping = true;
     pthread_cond_broadcast(&engine->work_ready);
     pthread_mutex_unlock(&engine->lock);
-    for (uint32_t i = 0; i < engine->workers_count; i++) {
-        pthread_join(engine->workers[i], NULL);
+    for (uint32_t i = 0; i < engine->threads; i++) {
+        join_worker(&engine->workers[i]);
     }
     pthread_cond_destroy(&engine->work_ready);
     pthread_mutex_destroy(&engine->lock);
@@ -118,7 +129,7 @@ swp__engine_counters swp__engine_count(swp_engine *engine)
 }
 
 /* A bar that has come is not to wait for a time slice of a sweep: to the system's scheduler a worker is then an idle thread,
- * which any other one preempts when it wakes. An ordinary user cannot take that back, and it is not tried. */
+ * which any other one preempts when it wakes. */
 static void step_back(void)
 {
     const struct sched_param lowest = {.sched_priority = 0};
@@ -127,21 +138,29 @@ static void step_back(void)
 
 static void *worker_main(void *argument)
 {
-    swp_engine *engine = argument;
+    swp__worker *worker = argument;
+    swp_engine *engine = worker->engine;
     bool stepped_back = false;
     uint64_t saved = swp__fpenv_enter();
     pthread_mutex_lock(&engine->lock);
     while (!engine->stopping) {
-        if (engine->had_live && !stepped_back) {
+        if (engine->counters.live_sessions > 0 && !stepped_back) {
             step_back();
             stepped_back = true;
         }
-        if (!swp__turn(engine)) {
-            engine->idle_count++;
-            pthread_cond_wait(&engine->work_ready, &engine->lock);
-            engine->idle_count--;
+        if (swp__turn(engine)) {
+            continue;
         }
+        if (stepped_back && engine->counters.live_sessions == 0 && engine->sweeps == NULL) {
+            pthread_cond_broadcast(&engine->work_ready); /* the others end, too */
+            break;
+        }
+        engine->idle_count++;
+        pthread_cond_wait(&engine->work_ready, &engine->lock);
+        engine->idle_count--;
     }
+    engine->workers_count--;
+    worker->state = SWP__WORKER_ENDED;
     pthread_mutex_unlock(&engine->lock);
     swp__fpenv_leave(saved);
     return NULL;
@@ -157,26 +176,38 @@ bool swp__engine_step(swp_engine *engine)
     return done;
 }
 
+static swp__worker *find_place(swp_engine *engine)
+{
+    swp__worker *worker = engine->workers;
+    while (worker->state == SWP__WORKER_RUNNING) {
+        worker++; /* fewer run than there are places */
+    }
+    join_worker(worker);
+    return worker;
+}
+
 static bool start_worker(swp_engine *engine)
 {
-    pthread_t *thread = &engine->workers[engine->workers_count];
+    swp__worker *worker = find_place(engine);
     sigset_t all, former; /* a program's signals are for its own threads */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &former);
-    int failed = pthread_create(thread, NULL, worker_main, engine);
+    int failed = pthread_create(&worker->thread, NULL, worker_main, worker);
     pthread_sigmask(SIG_SETMASK, &former, NULL);
     if (failed) {
         return false;
     }
+    worker->state = SWP__WORKER_RUNNING;
     engine->workers_count++;
     char name[16];
-    snprintf(name, sizeof name, "worker-%" PRIu32, engine->workers_count);
-    pthread_setname_np(*thread, name);
+    snprintf(name, sizeof name, "worker-%" PRIu32, (uint32_t)(worker - engine->workers) + 1);
+    pthread_setname_np(worker->thread, name);
     return true;
 }
 
 uint32_t swp__engine_want_workers(swp_engine *engine, uint32_t wanted)
 {
+    wanted = wanted < engine->threads ? wanted : engine->threads;
     while (engine->workers_count < wanted && start_worker(engine)) {
     }
     return engine->workers_count;

@@ -46,6 +46,14 @@ typedef struct swp__engine_counters {
     uint64_t live_sessions, live_bytes;
 } swp__engine_counters;
 
+/* A thread of the engine's. While there are live sessions it is an idle one to the system, and ends when the last is gone: no
+ * ordinary user can take that back, so the next sweep starts another in its place. */
+typedef struct swp__worker {
+    swp_engine *engine;
+    pthread_t thread;
+    enum { SWP__WORKER_NONE, SWP__WORKER_RUNNING, SWP__WORKER_ENDED } state; /* ENDED: to be joined */
+} swp__worker;
+
 struct swp_engine {
     swp_allocator allocator;
     swp_clock clock;
@@ -59,10 +67,9 @@ struct swp_engine {
     swp__sweep *sweeps;        /* ring of sweeps in progress; the next to be asked for a unit */
     bool least_served_first;   /* whose turn it is: see turns.c */
     uint32_t idle_count;       /* workers waiting for work_ready */
-    uint32_t workers_count;    /* started */
+    uint32_t workers_count;    /* running */
     bool stopping;
-    bool had_live;      /* a live session was opened: the workers are idle threads to the system from then on */
-    pthread_t *workers; /* threads of them */
+    swp__worker *workers; /* threads of them */
     swp__engine_counters counters;
 };
 

@@ -88,7 +88,6 @@ static swp_status reserve(swp_engine *engine, size_t bytes, swp_error *error)
     } else {
         engine->counters.live_bytes += bytes;
         engine->counters.live_sessions++;
-        engine->had_live = true;
     }
     pthread_mutex_unlock(&engine->lock);
     return status;
@@ -99,6 +98,9 @@ static void unreserve(swp_engine *engine, size_t bytes)
     pthread_mutex_lock(&engine->lock);
     engine->counters.live_bytes -= bytes;
     engine->counters.live_sessions--;
+    if (engine->counters.live_sessions == 0) {
+        pthread_cond_broadcast(&engine->work_ready); /* workers that have stepped back end */
+    }
     pthread_mutex_unlock(&engine->lock);
 }
 

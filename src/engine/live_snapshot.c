@@ -173,7 +173,7 @@ static swp_status check_counts(const head *h, swp_error *error)
     if (h->combos_count == 0 || h->combos_count > room / (sizeof(swp_params) + sizeof(swp__trade_state))) {
         return damaged(error, offsetof(head, combos_count), "combos that do not fit its size");
     }
-    if (h->bars_count > INT64_MAX) {
+    if (h->bars_count > INT64_MAX / 2) { /* and go on from there */
         return damaged(error, offsetof(head, bars_count), "an impossible count of bars");
     }
     if (!(fabs(h->fee) <= 100.0)) {

@@ -3,9 +3,13 @@
 #include "support/test.h"
 #include "engine/live.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/fpenv.h"
 
 enum { BARS = 230, COMBOS = 7 };
@@ -327,6 +331,102 @@ TEST(live_snapshot_with_impossible_values_and_a_right_checksum_is_refused)
     free(bytes);
     free(copy);
     tear_down(f);
+}
+
+/* Restored, a session must be able to go on: its bars are counted in 63 bits. */
+TEST(live_snapshot_of_more_bars_than_it_could_go_on_from_is_refused)
+{
+    fixture *f = set_up();
+    fill(f, SWP__HARD_WALK, 9);
+    swp_live *live = open_live(f, SWP_ENTRY_FIRST, 80), *restored = NULL;
+    size_t size, at = 0;
+    uint8_t *bytes = snapshot_of(live, &size);
+    uint64_t count = 80, more = (UINT64_C(1) << 62);
+    while (memcmp(bytes + at, &count, sizeof count) != 0) {
+        at += sizeof count;
+    }
+    memcpy(bytes + at, &more, sizeof more);
+    swp__fingerprint sum = swp__fingerprint_of(bytes, size - 16);
+    memcpy(bytes + size - 16, &sum, sizeof sum);
+    swp_error error;
+    assert_int_equal(swp_live_restore(f->engine, bytes, size, &restored, &error), SWP_BAD_PARAM);
+    assert_int_equal(error.at, at);
+    swp_live_free(live);
+    free(bytes);
+    tear_down(f);
+}
+
+/* ---- the workers ---- */
+
+/* Threads of the engine by the policy they run under. */
+static void count_workers(int *idle, int *other)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    *idle = *other = 0;
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        char path[300], name[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        FILE *comm = fopen(path, "r");
+        if (comm != NULL && fgets(name, sizeof name, comm) != NULL && strncmp(name, "worker-", 7) == 0) {
+            *(sched_getscheduler(atoi(task->d_name)) == SCHED_IDLE ? idle : other) += 1;
+        }
+        if (comm != NULL) {
+            fclose(comm);
+        }
+    }
+    closedir(tasks);
+}
+
+static void sweep_on_all(swp_engine *engine, const swp_series *series)
+{
+    enum { MANY = 400 };
+    static int64_t rows[MANY * 6];
+    static double pnl[MANY];
+    for (int64_t i = 0; i < MANY; i++) {
+        assert_int_equal(swp_params_from_length(30 + i % 70, (swp_params *)(void *)(rows + 6 * i), NULL), SWP_OK);
+    }
+    const swp_sweep_request request = {.grid = {.combos_count = MANY, .rows = rows}, .fee = 0.09, .kernel = SWP_KERNEL_STRICT};
+    assert_int_equal(swp_sweep(engine, series, &request, &(swp_sweep_result){.pnl = pnl}, NULL), SWP_OK);
+}
+
+TEST(live_workers_step_back_while_there_are_sessions_and_no_longer)
+{
+    enum { MANY_BARS = 4000, THREADS = 3 };
+    static double close[MANY_BARS];
+    swp_engine *engine;
+    swp_series *series;
+    int idle, other;
+    swp__test_walk(close, MANY_BARS, 3);
+    assert_int_equal(swp_engine_new(&(swp_engine_options){.threads = THREADS}, &engine, NULL), SWP_OK);
+    assert_int_equal(swp_series_new(engine, close, MANY_BARS, 0, SWP_BORROW, &series, NULL), SWP_OK);
+    const int64_t row[] = {10, 20, 5, 3, 5, 10};
+    const swp_live_request request = {.params = row, .combos_count = 1, .fee = 0.09};
+    for (int round = 0; round < 5; round++) {
+        swp_live *live, *another;
+        sweep_on_all(engine, series);
+        count_workers(&idle, &other);
+        assert_int_equal(idle, 0);
+        assert_true(other > 0);
+        assert_int_equal(swp_live_new(engine, &request, NULL, &live, NULL), SWP_OK);
+        assert_int_equal(swp_live_new(engine, &request, NULL, &another, NULL), SWP_OK);
+        sweep_on_all(engine, series);
+        count_workers(&idle, &other);
+        assert_true(idle > 0 && idle + other <= THREADS);
+        swp_live_free(live);
+        sweep_on_all(engine, series);
+        count_workers(&idle, &other);
+        assert_true(idle > 0);
+        swp_live_free(another);
+        for (int i = 0; i < 10000 && idle > 0; i++) { /* they end by themselves */
+            usleep(1000);
+            count_workers(&idle, &other);
+        }
+        assert_int_equal(idle, 0);
+    }
+    swp_series_free(series);
+    swp_engine_free(engine);
+    count_workers(&idle, &other);
+    assert_int_equal(idle + other, 0);
 }
 
 /* ---- limits, failures ---- */
