@@ -6,7 +6,7 @@ VENV_MESON := .venv/bin/python -m mesonbuild.mesonmain
 SANITIZE := -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args=-fno-sanitize-recover=all -Dpython=enabled -Dpython.platlibdir=/
 
-.PHONY: all demo test test-million test-aarch64 parity check fuzz python bench format install clean
+.PHONY: all demo test test-million test-aarch64 parity nightly check fuzz python bench format install clean
 
 all: build/build.ninja
 	@ninja -C build --quiet
@@ -75,6 +75,11 @@ check:
 	@ninja -C build-sanitize --quiet
 	@$(VENV_MESON) install -C build-sanitize --no-rebuild --quiet --tags python-runtime --destdir package
 	@MESON="$(VENV_MESON)" tools/run_tests build-sanitize
+
+# The long versions: a night. FACTOR=0.01: a hundredth of each.
+nightly:
+	@tools/setup ci
+	@tools/nightly $(FACTOR)
 
 # Every target of tests/fuzz (ONLY=server,csv: those) for SECONDS (60) each; RUNS=N: so many executions each, from a fixed seed and
 # nothing kept. What is found to reach new code is kept for the next time in build-fuzz/fuzz.

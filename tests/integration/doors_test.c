@@ -363,6 +363,7 @@ static void *sweep_often(void *context)
     return NULL;
 }
 
+/* B44: eight threads, two hundred sweeps each, one client. */
 static void check_threads(const char *scheme)
 {
     enum { THREADS = 8 };

@@ -181,6 +181,7 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(sweepd, service):
 # ---- what goes wrong ----
 
 def test_refused_timed_out_and_closed_are_told_apart(sweepd, service, tmp_path, long_bars):
+    """B42"""
     refused = run(sweepd, "ping", f"unix:{tmp_path}/nobody")
     assert refused.returncode == 1 and b"nobody listens" in refused.stderr
     os.kill(service.pid, signal.SIGSTOP)
@@ -211,6 +212,7 @@ def wait_until_sweeping(sweepd, service):
 
 
 def test_a_server_stopped_in_mid_sweep_is_given_up_in_time(sweepd, service, long_bars):
+    """B42"""
     words = [sweepd, "sweep", str(long_bars), "--engine", service.url("unix"), "--timeout", "3", *LONG]
     client = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_until_sweeping(sweepd, service)

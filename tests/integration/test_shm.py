@@ -414,6 +414,7 @@ def package():
 
 
 def test_fifty_clients_that_are_killed_leave_nothing_with_the_daemon(sweepd, tmp_path, package):
+    """B49"""
     with Served(sweepd, tmp_path) as served:
         with served.peer() as peer:
             assert peer.call(ECHO).status == OK
@@ -446,6 +447,7 @@ def own_rings():
 
 
 def test_fifty_daemons_that_are_killed_cost_a_client_one_call_each_and_leave_nothing(sweepd, tmp_path, package):
+    """B49"""
     def start(number):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -101,3 +101,39 @@ def test_a_library_that_flushes_subnormals_changes_nothing_in_python(flushing_li
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == expected["results"]
+
+
+SESSION = """
+import pathlib, sys
+import numpy as np
+import sweepd
+sys.path.insert(0, sys.argv[1])
+from reference import parity
+close = np.array(parity.walk())
+with sweepd.connect("inproc:") as engine:
+    if sys.argv[2] == "save":
+        live = engine.live(length=list(parity.LENGTHS), fee=0.09, warmup=close[:900])
+        live.push(close[900:1000])
+    else:
+        live = engine.restore(pathlib.Path(sys.argv[3]).read_bytes())
+        live.push(close[1000:])
+    pathlib.Path(sys.argv[4]).write_bytes(live.snapshot())
+"""
+
+
+def test_a_session_saved_under_one_instruction_set_goes_on_under_another(tmp_path):
+    """Snapshots are the same bytes whoever makes them, and whoever goes on from them."""
+    names = isa.of_this_machine()
+
+    def run(name, *words):
+        done = subprocess.run([sys.executable, "-c", SESSION, str(parity.TESTS), *map(str, words)], capture_output=True, text=True,
+                              env={**os.environ, "SWP_ISA": name})
+        assert done.returncode == 0, done.stderr
+
+    for name in names:
+        run(name, "save", "-", tmp_path / f"saved-{name}")
+        for other in names:
+            run(other, "restore", tmp_path / f"saved-{name}", tmp_path / f"ended-{name}-{other}")
+    assert len({(tmp_path / f"saved-{name}").read_bytes() for name in names}) == 1
+    assert len({path.read_bytes() for path in tmp_path.glob("ended-*")}) == 1
+    assert len(list(tmp_path.glob("ended-*"))) == len(names) ** 2
