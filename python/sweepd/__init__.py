@@ -14,6 +14,7 @@ Behind a boundary, with the same numbers bit for bit:
     ...     result = engine.sweep(series, length=range(6, 201), fee=0.09)
 """
 from . import _core, _errors
+from ._bars import Bars, Inspection, inspect, read_csv
 from ._engine import Engine, Series, connect
 from ._errors import *  # noqa: F403
 from ._inputs import series_buffer
@@ -24,7 +25,7 @@ from ._trades import TRADE
 
 __version__: str = _core.VERSION
 __all__ = [
-    "TRADE", "Engine", "Live", "LiveState", "LiveStates", "OpenTrades", "Series", "Sweep", "connect", "kernels", "series_buffer", "sweep",
-    "trades",
+    "TRADE", "Bars", "Engine", "Inspection", "Live", "LiveState", "LiveStates", "OpenTrades", "Series", "Sweep", "connect",
+    "inspect", "kernels", "read_csv", "series_buffer", "sweep", "trades",
     *_errors.__all__,
 ]

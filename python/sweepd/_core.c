@@ -158,6 +158,8 @@ static bool load_errors(void)
 static PyMethodDef methods[] = {
     {"params_from_lengths", params_from_lengths, METH_VARARGS, params_from_lengths_doc},
     {"bars_needed", bars_needed, METH_VARARGS, bars_needed_doc},
+    {"read_bars", swp__py_read_bars, METH_VARARGS, swp__py_read_bars_doc},
+    {"inspect_bars", swp__py_inspect_bars, METH_VARARGS, swp__py_inspect_bars_doc},
     {"series_buffer", swp__py_series_buffer, METH_VARARGS, swp__py_series_buffer_doc},
     {"arrow_array", swp__py_arrow_array, METH_VARARGS, swp__py_arrow_array_doc},
     {"arrow_stream", swp__py_arrow_stream, METH_O, swp__py_arrow_stream_doc},
@@ -175,7 +177,7 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&module_def);
     if (module != NULL &&
         !(load_errors() && add_constants(module) && swp__py_add_client_types(module) && swp__py_add_live_type(module) &&
-          swp__py_add_arrow_type(module) && swp__py_add_buffer_type(module))) {
+          swp__py_add_arrow_type(module) && swp__py_add_buffer_type(module) && swp__py_add_bars_type(module))) {
         Py_CLEAR(module);
     }
     return module;

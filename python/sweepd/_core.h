@@ -60,6 +60,12 @@ PyObject *swp__py_trades(PyObject *self, PyObject *args);
 /* A Series of this client; `kept` is taken over, NULL: nothing. */
 PyObject *swp__py_wrap_series(swp__py_client *self, swp_client_series *series, Py_buffer *kept);
 
+/* The type BarsColumn, and what reads and inspects files. */
+bool swp__py_add_bars_type(PyObject *module);
+extern const char swp__py_read_bars_doc[], swp__py_inspect_bars_doc[];
+PyObject *swp__py_read_bars(PyObject *module, PyObject *args);
+PyObject *swp__py_inspect_bars(PyObject *module, PyObject *args);
+
 /* The type SeriesBuffer, what makes one and what loads it. */
 bool swp__py_add_buffer_type(PyObject *module);
 extern const char swp__py_series_buffer_doc[], swp__py_load_buffer_doc[];

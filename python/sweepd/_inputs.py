@@ -26,7 +26,14 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-Closes = npt.ArrayLike | ArrowArray | ArrowStream
+class HasCloses(Protocol):
+    """Bars of read_csv()."""
+
+    @property
+    def _closes(self) -> npt.NDArray[np.float64]: ...
+
+
+Closes = npt.ArrayLike | ArrowArray | ArrowStream | HasCloses
 
 NO_WINDOWS = np.empty((0, 3), np.uint64)
 SPIN_MAX = 1_000_000  # microseconds
@@ -128,6 +135,7 @@ def _array_of(close: Any) -> npt.NDArray[Any]:
 
 def closes(close: Any) -> npt.NDArray[np.float64]:
     """float64, contiguous, aligned, native byte order; the caller's own memory where it is that already."""
+    close = getattr(close, "_closes", close)  # of Bars
     if isinstance(close, np.ma.MaskedArray):
         raise TypeError("close is a masked array: fill its gaps first, e.g. close.filled(numpy.nan)")
     array = _array_of_arrow(close) if is_arrow(close) else _array_of(close)

@@ -1,6 +1,7 @@
 """Real files that people have: read with the right values, or refused with the line."""
 import csv
 import datetime
+import subprocess
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def columns(path, close, time, delimiter=","):
      'read 1000 bars, 2020-03-16 .. 2024-03-06, close column "Zamkniecie"'),
     ("wig20_polish_names.csv", {"close": "5", "time": "1"}, "Zamkniecie", ["Data"], ",",
      'read 1000 bars, 2020-03-16 .. 2024-03-06, close column "Zamkniecie"'),
-])
+], ids=["F01", "F02", "F04", "F05", "F05_adjusted", "F08", "F10", "F26", "F26_by_number"])
 def test_file_reads_with_the_right_values(sweepd, shared_data, name, options, close, time, delimiter, summary):
     expected_close, expected_time = columns(shared_data / name, close, time, delimiter)
     bars = read(sweepd, shared_data / name, **options)
@@ -54,7 +55,7 @@ def test_file_reads_with_the_right_values(sweepd, shared_data, name, options, cl
     ("gold_descending_blank_cells.csv", {"close": "USD"}, 3, "newest first: "),
     ("gold_descending_blank_cells.csv", {"close": "EUR"}, 771, 'close "" is blank; allow "nan" to read it as NaN'),
     ("wig20_polish_names.csv", {}, 1, 'columns: "Data", "Otwarcie", "Najwyzszy", "Najnizszy", "Zamkniecie", "Wolumen"'),
-])
+], ids=["F16_newest_first", "F16_no_close", "F16_by_name", "F16_blank", "F26"])
 def test_file_that_is_not_recognised_is_refused_with_its_line(sweepd, shared_data, name, options, line, part):
     with pytest.raises(Refused) as refused:
         read(sweepd, shared_data / name, **options)
@@ -89,3 +90,32 @@ def test_f13_lwma_of_six_agrees_to_the_digits_of_the_file(sweepd, shared_data):
     for bar in range(5, len(close)):
         digits = len(published[bar].partition(".")[2])
         assert abs(np.dot(close[bar - 5 : bar + 1], weights) / 21 - float(published[bar])) < 10.0**-digits  # cut off, not rounded
+
+
+def test_f08_long_windows_say_what_they_need(sweepd, shared_data):
+    done = subprocess.run([sweepd, "sweep", shared_data / "futures_semicolon.csv", "--length", "4,30"], capture_output=True, text=True)
+    assert done.returncode == 0 and "needs 34 bars, has 9" in done.stdout, done.stdout
+
+
+HOUR = 3600 * 10**9
+
+
+def test_m4_the_hour_that_comes_twice_by_offset_is_in_order(sweepd, tmp_path):
+    path = tmp_path / "offsets.csv"
+    path.write_text("time,close\n2024-10-27T01:30:00+02:00,1\n2024-10-27T02:30:00+02:00,2\n2024-10-27T02:30:00+01:00,3\n"
+                    "2024-10-27T03:30:00+01:00,4\n")
+    bars = read(sweepd, path)
+    assert bars.close.tolist() == [1, 2, 3, 4]
+    assert np.diff(bars.time_ns).tolist() == [HOUR] * 3
+
+
+def test_m4_the_hour_that_comes_twice_in_naive_time_falls_under_the_duplicate_rule(sweepd, tmp_path):
+    path = tmp_path / "naive.csv"
+    path.write_text("time,close\n2024-10-27 01:30:00,1\n2024-10-27 02:30:00,2\n2024-10-27 02:30:00,3\n2024-10-27 03:30:00,4\n")
+    with pytest.raises(Refused) as refused:
+        read(sweepd, path)
+    assert refused.value.at == 4 and '"2024-10-27 02:30:00"' in refused.value.message
+    for which, kept in ("first", [1, 2, 4]), ("last", [1, 3, 4]):
+        words = [sweepd, "sweep", path, "--duplicates", which, "--length", "2", "--format", "json"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0 and f"read {len(kept)} bars" in done.stderr, done.stderr

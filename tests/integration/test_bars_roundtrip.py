@@ -99,6 +99,7 @@ DTYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 @many
 @given(st.data(), st.sampled_from(DTYPES), st.sampled_from("<>"), st.sampled_from([(1, 0), (2, 0), (3, 0)]))
 def test_npy_of_every_dtype_equals_numpys_own_widening(sweepd, tmp_path, data, kind, order, version):
+    """M5, as the tests of .npy after it."""
     dtype = np.dtype(order + kind)
     count = data.draw(st.integers(1, 40))
     raw = data.draw(st.binary(min_size=count * dtype.itemsize, max_size=count * dtype.itemsize))

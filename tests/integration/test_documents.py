@@ -67,6 +67,7 @@ def test_docs_python_md_runs_as_it_stands(sweepd, tmp_path, monkeypatch):
     assert len(pieces) >= 5
     monkeypatch.chdir(tmp_path)
     np.savetxt("closes.txt", 100 + np.cumsum(np.sin(np.arange(400.0) ** 1.3)))
+    (tmp_path / "bars.csv").write_text("close\n" + "".join(f"{100 + i % 7}\n" for i in range(300)))
     names = {}
     with Served(sweepd, tmp_path) as service:
         for piece in pieces:
