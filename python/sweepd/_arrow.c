@@ -4,7 +4,7 @@
  *   close.__arrow_c_stream__()  -> one capsule, a stream of such arrays     arrow_stream
  *
  * An array or stream is moved out of its capsule, as the interface has it, and is ours to release, once: an array when the last
- * ArrowBuffer that stands for a part of it is gone, a stream at its end. A schema stays its capsule's. Memory is not copied. */
+ * Memory that stands for a part of it is gone, a stream at its end. A schema stays its capsule's. Memory is not copied. */
 #include "_core.h"
 
 #include <errno.h>
@@ -68,39 +68,11 @@ static const struct {
     {"+w", "fixed-size list"},
 };
 
-/* ---- memory of an array, as a buffer ---- */
+/* ---- who owns an array ---- */
 
-static PyTypeObject *buffer_type;
-
-typedef struct arrow_buffer {
-    PyObject_HEAD PyObject *owner; /* a capsule of ours, which releases the array */
-    const void *bytes;
-    Py_ssize_t size;
-} arrow_buffer;
-
-static int get_buffer(PyObject *object, Py_buffer *view, int flags)
+static PyObject *memory_of(PyObject *owner, const void *bytes, int64_t size)
 {
-    arrow_buffer *self = (arrow_buffer *)object;
-    return PyBuffer_FillInfo(view, object, (void *)(uintptr_t)self->bytes, self->size, true, flags);
-}
-
-static void buffer_dealloc(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-    Py_DECREF(((arrow_buffer *)object)->owner);
-    PyObject_Free(object);
-    Py_DECREF(type);
-}
-
-static PyObject *buffer_new(PyObject *owner, const void *bytes, int64_t size)
-{
-    arrow_buffer *made = PyObject_New(arrow_buffer, buffer_type);
-    if (made != NULL) {
-        made->owner = Py_NewRef(owner);
-        made->bytes = bytes;
-        made->size = (Py_ssize_t)size;
-    }
-    return (PyObject *)made;
+    return swp__py_memory(owner, (void *)(uintptr_t)bytes, (uint64_t)size, true);
 }
 
 static const char owner_name[] = "sweepd.arrow_array";
@@ -225,7 +197,7 @@ static PyObject *validity_of(PyObject *owner, const struct arrow_array *array)
         return Py_NewRef(Py_None);
     }
     int64_t first = array->offset / CHAR_BIT, end = (array->offset + array->length + CHAR_BIT - 1) / CHAR_BIT;
-    return buffer_new(owner, (const char *)array->buffers[0] + first, end - first);
+    return memory_of(owner, (const char *)array->buffers[0] + first, end - first);
 }
 
 /* Adds what the array holds, (values, validity or None, bit of the first value in it), and makes the array ours. */
@@ -244,7 +216,7 @@ static bool add_chunk(PyObject *chunks, struct arrow_array *array, const number 
         Py_DECREF(owner);
         return true;
     }
-    PyObject *values = buffer_new(owner, (const char *)seen.buffers[1] + seen.offset * kind->size, seen.length * kind->size);
+    PyObject *values = memory_of(owner, (const char *)seen.buffers[1] + seen.offset * kind->size, seen.length * kind->size);
     PyObject *validity = validity_of(owner, &seen);
     PyObject *chunk =
         values != NULL && validity != NULL ? Py_BuildValue("(OOi)", values, validity, (int)(seen.offset % CHAR_BIT)) : NULL;
@@ -366,26 +338,4 @@ PyObject *swp__py_arrow_stream(PyObject *module, PyObject *capsule)
     bool is_whole = chunks != NULL && add_chunks(chunks, &moved, kind);
     RELEASE(&moved);
     return with_dtype(kind, chunks, is_whole);
-}
-
-/* ---- the type ---- */
-
-static PyType_Slot buffer_slots[] = {
-    {Py_tp_doc, "Memory of an Arrow array, read-only."},
-    {Py_tp_dealloc, SLOT(buffer_dealloc)},
-    {Py_bf_getbuffer, SLOT(get_buffer)},
-    {0, NULL},
-};
-
-static PyType_Spec buffer_spec = {
-    .name = "sweepd._core.ArrowBuffer",
-    .basicsize = sizeof(arrow_buffer),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = buffer_slots,
-};
-
-bool swp__py_add_arrow_type(PyObject *module)
-{
-    buffer_type = (PyTypeObject *)PyType_FromSpec(&buffer_spec);
-    return buffer_type != NULL && PyModule_AddObjectRef(module, "ArrowBuffer", (PyObject *)buffer_type) == 0;
 }

@@ -6,41 +6,13 @@
 
 /* ---- columns ---- */
 
-static PyTypeObject *column_type;
-
-typedef struct column {
-    PyObject_HEAD PyObject *owner; /* a capsule that frees the bars */
-    void *values;
-    Py_ssize_t size;
-} column;
-
-static int get_buffer(PyObject *object, Py_buffer *view, int flags)
-{
-    column *self = (column *)object;
-    return PyBuffer_FillInfo(view, object, self->values, self->size, false, flags);
-}
-
-static void column_dealloc(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-    Py_DECREF(((column *)object)->owner);
-    PyObject_Free(object);
-    Py_DECREF(type);
-}
-
 /* None for a column that there is not. */
 static PyObject *new_column(PyObject *owner, void *values, uint64_t count)
 {
     if (values == NULL) {
         Py_RETURN_NONE;
     }
-    column *made = PyObject_New(column, column_type);
-    if (made != NULL) {
-        made->owner = Py_NewRef(owner);
-        made->values = values;
-        made->size = (Py_ssize_t)(count * 8);
-    }
-    return (PyObject *)made;
+    return swp__py_memory(owner, values, count * 8, false);
 }
 
 static const char owner_name[] = "sweepd.bars";
@@ -124,16 +96,21 @@ PyObject *swp__py_read_bars(PyObject *module, PyObject *args)
     Py_END_ALLOW_THREADS return status == SWP_OK ? wrap_bars(&bars) : swp__py_raise(&error);
 }
 
+/* `item` is used up; NULL, or no memory for it: so is the list. */
+static void append(PyObject **list, PyObject *item)
+{
+    if (*list != NULL && (item == NULL || PyList_Append(*list, item) != 0)) {
+        Py_CLEAR(*list);
+    }
+    Py_XDECREF(item);
+}
+
 static PyObject *list_of_decisions(const swp_inspection *i)
 {
     PyObject *list = PyList_New(0);
     for (uint32_t k = 0; list != NULL && k < i->decisions_count; k++) {
         const swp_decision *d = &i->decisions[k];
-        PyObject *item = Py_BuildValue("ssss", d->what, d->value, d->evidence, d->options);
-        if (item == NULL || PyList_Append(list, item) != 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(item);
+        append(&list, Py_BuildValue("ssss", d->what, d->value, d->evidence, d->options));
     }
     return list;
 }
@@ -143,12 +120,8 @@ static PyObject *list_of_gaps(const swp_inspection *i)
     PyObject *list = PyList_New(0);
     for (uint64_t k = 0; list != NULL && k < i->gaps_count && k < SWP_ODDITIES_SHOWN; k++) {
         const swp_gap *g = &i->gaps[k];
-        PyObject *item = Py_BuildValue("KKL", (unsigned long long)g->behind.bar, (unsigned long long)g->behind.line,
-                                       (long long)g->length_ns);
-        if (item == NULL || PyList_Append(list, item) != 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(item);
+        append(&list, Py_BuildValue("KKL", (unsigned long long)g->behind.bar, (unsigned long long)g->behind.line,
+                                    (long long)g->length_ns));
     }
     return list;
 }
@@ -158,12 +131,8 @@ static PyObject *list_of_jumps(const swp_inspection *i)
     PyObject *list = PyList_New(0);
     for (uint64_t k = 0; list != NULL && k < i->bars.jumps_count && k < SWP_ODDITIES_SHOWN; k++) {
         const swp_jump *j = &i->jumps[k];
-        PyObject *item =
-            Py_BuildValue("KKdd", (unsigned long long)j->at.bar, (unsigned long long)j->at.line, j->before, j->close);
-        if (item == NULL || PyList_Append(list, item) != 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(item);
+        append(&list,
+               Py_BuildValue("KKdd", (unsigned long long)j->at.bar, (unsigned long long)j->at.line, j->before, j->close));
     }
     return list;
 }
@@ -196,15 +165,4 @@ PyObject *swp__py_inspect_bars(PyObject *module, PyObject *args)
                                     list_of_decisions(&i), list_of_gaps(&i), list_of_jumps(&i), wrap_bars(&bars));
     swp_inspection_free(&i);
     return found;
-}
-
-bool swp__py_add_bars_type(PyObject *module)
-{
-    static PyType_Slot slots[] = {{Py_tp_dealloc, SLOT(column_dealloc)}, {Py_bf_getbuffer, SLOT(get_buffer)}, {0, NULL}};
-    static PyType_Spec spec = {.name = "sweepd._core.BarsColumn",
-                               .basicsize = sizeof(column),
-                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                               .slots = slots};
-    column_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return column_type != NULL && PyModule_AddObjectRef(module, "BarsColumn", (PyObject *)column_type) == 0;
 }

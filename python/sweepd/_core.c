@@ -177,7 +177,7 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&module_def);
     if (module != NULL &&
         !(load_errors() && add_constants(module) && swp__py_add_client_types(module) && swp__py_add_live_type(module) &&
-          swp__py_add_arrow_type(module) && swp__py_add_buffer_type(module) && swp__py_add_bars_type(module))) {
+          swp__py_add_memory_type(module) && swp__py_add_buffer_type(module))) {
         Py_CLEAR(module);
     }
     return module;

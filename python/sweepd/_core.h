@@ -60,8 +60,11 @@ PyObject *swp__py_trades(PyObject *self, PyObject *args);
 /* A Series of this client; `kept` is taken over, NULL: nothing. */
 PyObject *swp__py_wrap_series(swp__py_client *self, swp_client_series *series, Py_buffer *kept);
 
-/* The type BarsColumn, and what reads and inspects files. */
-bool swp__py_add_bars_type(PyObject *module);
+/* The type Memory; and one of `size` bytes that `owner`, which it keeps alive, is the owner of. */
+bool swp__py_add_memory_type(PyObject *module);
+PyObject *swp__py_memory(PyObject *owner, void *bytes, uint64_t size, bool is_readonly);
+
+/* What reads and inspects files. */
 extern const char swp__py_read_bars_doc[], swp__py_inspect_bars_doc[];
 PyObject *swp__py_read_bars(PyObject *module, PyObject *args);
 PyObject *swp__py_inspect_bars(PyObject *module, PyObject *args);
@@ -72,8 +75,7 @@ extern const char swp__py_series_buffer_doc[], swp__py_load_buffer_doc[];
 PyObject *swp__py_series_buffer(PyObject *module, PyObject *args);
 PyObject *swp__py_load_buffer(PyObject *self, PyObject *args);
 
-/* The type ArrowBuffer, and what makes them. */
-bool swp__py_add_arrow_type(PyObject *module);
+/* Series of Arrow's. */
 extern const char swp__py_arrow_array_doc[], swp__py_arrow_stream_doc[];
 PyObject *swp__py_arrow_array(PyObject *module, PyObject *args);
 PyObject *swp__py_arrow_stream(PyObject *module, PyObject *capsule);
