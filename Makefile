@@ -91,11 +91,11 @@ fuzz:
 	@python3 tests/fuzz/run.py build-fuzz $(if $(RUNS),--runs $(RUNS),--seconds $(or $(SECONDS),60) --keep) $(if $(ONLY),--only $(ONLY))
 
 # All tables of docs/performance.md, about ten minutes; ONLY=shapes: one of them (bench/kernels.py --help names them), ONLY=live,
-# ONLY=python, ONLY=boundary, ONLY=shm: one of the others. BENCH passes options on: make bench ONLY=shapes BENCH="--rounds 4 --shapes stale".
+# ONLY=python, ONLY=boundary, ONLY=shm, ONLY=files: one of the others. BENCH passes options on: make bench ONLY=shapes BENCH="--rounds 4 --shapes stale".
 bench:
 	@tools/setup ci
-	@$(MAKE) --no-print-directory all $(filter python,$(subst shm,python,$(ONLY)))
-	@.venv/bin/python bench/$(if $(filter live python boundary shm,$(ONLY)),$(ONLY).py,kernels.py $(if $(ONLY),--only $(ONLY))) $(BENCH)
+	@$(MAKE) --no-print-directory all $(if $(filter python shm files,$(ONLY)),python)
+	@.venv/bin/python bench/$(if $(filter live python boundary shm files,$(ONLY)),$(ONLY).py,kernels.py $(if $(ONLY),--only $(ONLY))) $(BENCH)
 
 # The C sources as .clang-format says, which is for Debian 12's clang-format (14).
 format:
